@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each tests/test_NAME.c is a cmocka program; each tests/test_NAME.py or .sh prints TAP itself.
+
+test_programs := $(patsubst %.c,$(B)/%,$(wildcard tests/test_*.c))
+test_scripts := $(wildcard tests/test_*.py tests/test_*.sh)
+test_libraries := $(B)/libattn.a
+
+$(test_programs): $(B)/tests/%: $(B)/tests/%.o $(test_libraries)
+	$(CC) $(LDFLAGS) $< $(test_libraries) -lcmocka -lmpfr -lgmp -lm -lpthread -o $@
+
+test: deps ## everything that CI runs, under 20 minutes on two cores
+	@$(MAKE) --no-print-directory run-tests
+
+.PHONY: run-tests
+run-tests: all $(test_programs)
+	@PYTHON=$(PYTHON) BUILD=$(B) CC="$(CC)" $(PYTHON) tests/run $(test_programs) $(test_scripts)
