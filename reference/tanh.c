@@ -2,12 +2,13 @@
 /*
  * tanh, for a = |x| with the sign put back, so that it is odd to the bit.
  *
- *   a < 1/8:   a - a^3/3 + ..., the Taylor series up to a^17 (next term below 2^-66 relative)
- *   a >= 1/8:  1 - 2 / (exp(2a) + 1) in double-double, from attn_exp_dd
+ *   a < 17/128:   a - a^3/3 + ..., the Taylor series up to a^17 (next term below 2^-64 relative)
+ *   a >= 17/128:  1 - 2 / (exp(2a) + 1) in double-double, from attn_exp_dd
  *
- * Relative error: in the first case the sum after a is at most a^2/3 of a, so its roundings are
- * below 2^-59; in the second the error 2^-58 of exp is amplified by 2E/(E+1)^2 / tanh(a) < 4 with
- * E = exp(2a), so below 2^-56, and below 2^-57 from tanh(a) = 1/4 on.
+ * Error: in the first case the sum after a is at most a^2/3 of a, so its roundings are below
+ * 2^-59 relative; in the second the relative error 2^-58 of E = exp(2a) becomes at most
+ * 2^-58 * 2E/(E+1)^2 < 2^-59 absolute, where tanh(a) > 1/8. The bound on a is chosen past
+ * tanh(a) = 1/8, below which an ulp of the result is half as large.
  */
 #include "elementary.h"
 #include "elementary_dd.h"
@@ -51,7 +52,7 @@ static attn_dd tanh_by_exp(double a)
 /* tanh(a) = hi + lo for a > 0. */
 static attn_dd tanh_dd(double a)
 {
-    if (a < 0.125)
+    if (a < 0x1.1p-3)
         return tanh_series(a);
     if (a > 22.0) { /* 1 - tanh(a) < 2^-62: the last binary64 number before 1 is 2^-53 away */
         attn_dd one = {1.0, 0.0};

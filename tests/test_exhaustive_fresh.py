@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The recorded exhaustive sweeps passed, and were made on the sources that are here now."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "proofs/exhaustive"))
+sys.dont_write_bytecode = True
+import record  # noqa: E402
+
+
+def by_gcc_o2(entry):
+    return entry["compiler"].startswith("gcc") and entry["flags"].startswith("-O2 ")
+
+
+def problems(function, entries):
+    if not any(by_gcc_o2(e) for e in entries):
+        yield "no sweep with gcc -O2 is recorded"
+    clauses = record.contract(function)
+    if not clauses:
+        yield "the contract has no clause"
+    for e in entries:
+        where = f"{e['compiler']}, {e['flags']}"
+        if e["inputs"] != 2**32:
+            yield f"{where}: {e['inputs']} inputs instead of 2^32"
+        for count in ("misrounded", "not_monotone", "clause_failures"):
+            if e[count] != 0:
+                yield f"{where}: {count} is {e[count]}"
+        unchecked = set(clauses) - set(e["clauses"].split())
+        if unchecked:
+            yield f"{where}: clauses not checked: {' '.join(sorted(unchecked))}"
+        if e["sha256"] != record.hashes(function):
+            yield f"{where}: sources or contract changed since; run make exhaustive-elementary"
+
+
+def main():
+    entries = json.loads(record.RESULTS.read_text())
+    failed = 0
+    for number, function in enumerate(sorted(record.SOURCES), 1):
+        found = list(problems(function, [e for e in entries if e["function"] == function]))
+        failed += bool(found)
+        verdict = "not ok" if found else "ok"
+        print(f"{verdict} {number} - {function}: recorded sweeps are fresh and passed")
+        for line in found:
+            print(f"# {line}")
+    print(f"1..{len(record.SOURCES)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
