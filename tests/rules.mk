@@ -3,10 +3,10 @@
 
 test_programs := $(patsubst %.c,$(B)/%,$(wildcard tests/test_*.c))
 test_scripts := $(wildcard tests/test_*.py tests/test_*.sh)
-test_libraries := $(B)/libattn.a
+test_libraries := $(B)/libvectors.a $(B)/libattn.a
 
 $(test_programs): $(B)/tests/%: $(B)/tests/%.o $(test_libraries)
-	$(CC) $(LDFLAGS) $< $(test_libraries) -lcmocka -lmpfr -lgmp -lm -lpthread -o $@
+	$(CC) $(LDFLAGS) $< $(test_libraries) -lcmocka -lprotobuf-c -lmpfr -lgmp -lm -lpthread -o $@
 
 test: deps ## everything that CI runs, under 20 minutes on two cores
 	@$(MAKE) --no-print-directory run-tests
