@@ -18,6 +18,9 @@ CPPFLAGS = -Ispec -Ireference -MMD -MP
 LDFLAGS = $(if $(SAN),-fsanitize=$(SAN))
 AR_FLAGS := rcsD
 
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
+export WHY3CONFIG := $(CURDIR)/.tools/why3.conf
+
 .DEFAULT_GOAL := all
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -153,7 +153,7 @@ static attest_status check_output(const checker *check, const attest_tensor *ten
         uint32_t next = ATTEST_MAX_RANK;
         for (uint32_t axis = 0; axis < tensor->rank; axis++) {
             if (!(done >> axis & 1u) && tensor->shape[axis] > 1 &&
-                (next == ATTEST_MAX_RANK || tensor->stride[axis] < tensor->stride[next])) {
+                (next == ATTEST_MAX_RANK || tensor->stride[axis] <= tensor->stride[next])) {
                 next = axis;
             }
         }
