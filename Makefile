@@ -21,6 +21,9 @@ AR_FLAGS := rcsD
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 export WHY3CONFIG := $(CURDIR)/.tools/why3.conf
 
+ifndef V
+.SILENT: # `make V=1` shows the commands
+endif
 .DEFAULT_GOAL := all
 .SECONDARY:
 .DELETE_ON_ERROR:

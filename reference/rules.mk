@@ -11,16 +11,20 @@ all: $(B)/libattn.a
 
 $(B)/libattn.a: $(reference_objects)
 	@rm -f $@
+	@echo '  AR $@'
 	$(AR) $(AR_FLAGS) $@ $^
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
+	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -c $< -o $@
 
 $(B)/reference/%_f32.o: reference/%.c
 	@mkdir -p $(@D)
+	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=32 -c $< -o $@
 
 $(B)/reference/%_f64.o: reference/%.c
 	@mkdir -p $(@D)
+	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=64 -c $< -o $@
