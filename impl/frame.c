@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "frame.h"
+
+#define ROWS ATTN_TILE_ROWS
+#define KEYS ATTN_TILE_KEYS
+
+typedef ATTN_NAME(attn_block) block_t;
+typedef ATTN_NAME(attn_state) state_t;
+typedef ATTN_NAME(attn_scratch) scratch_t;
+typedef ATTN_NAME(attn_micro) micro_t;
+typedef ATTN_NAME(attn_matrix) matrix_t;
+
+/* Keys low[r] <= j < high[r] are those row r sees by its band. */
+typedef struct spans {
+    int64_t low[ROWS], high[ROWS];
+} spans;
+
+/* The tile at hand: keys from `start` on, and what the rows see of them. */
+typedef struct tile {
+    int64_t start;
+    size_t keys;
+    int all;                     /* every row sees every key */
+    unsigned char key[KEYS];     /* 1 where some row sees the key */
+    unsigned char row[ROWS];     /* 1 where the row sees some key */
+} tile;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* MASK-01..04 as an interval. Each side is compared before it is added, so nothing overflows. */
+void ATTN_NAME(attn_row_span)(const block_t *block, size_t r, int64_t *low, int64_t *high) {
+    const attn_band *band = &block->band;
+    int64_t position = block->index[r] + band->offset;
+    int64_t right = band->causal ? 0 : band->right;
+    *low = 0;
+    *high = band->length;
+    if (band->left >= 0 && position > band->left) {
+        *low = position - band->left;
+    }
+    if (right >= 0 && right < band->length - position) {
+        *high = smaller(band->length, position + right + 1);
+    }
+}
+
+void ATTN_NAME(attn_block_start)(const block_t *block, const scratch_t *scratch) {
+    for (size_t r = 0; r < ROWS; r++) {
+        if (r < block->rows) {
+            block->q_load(scratch->line, block->q, block->q_at[r], block->q_stride, block->d);
+        }
+        for (size_t c = 0; c < block->d; c++) {
+            scratch->q[c * ROWS + r] = r < block->rows ? scratch->line[c] : ZERO;
+        }
+    }
+}
+
+void ATTN_NAME(attn_state_begin)(const state_t *state, const block_t *block, int with_sink) {
+    for (size_t r = 0; r < ROWS; r++) {
+        int has_sink = with_sink && block->has_sinks && r < block->rows;
+        state->max[r] = has_sink ? block->sink[r] : NEG_INF;
+        state->sum[r] = has_sink ? ONE : ZERO;
+        state->seen[r] = 0;
+        for (size_t c = 0; c < block->dv; c++) {
+            state->o[r * block->dv + c] = ZERO;
+        }
+    }
+}
+
+/* visible[j][r] by the bands alone. Lanes beyond the last row have an empty span. */
+static void show_band(unsigned char *visible, const tile *t, const spans *span) {
+    int32_t low[ROWS], high[ROWS];
+    for (size_t r = 0; r < ROWS; r++) {
+        low[r] = (int32_t)smaller(larger(span->low[r] - t->start, 0), KEYS);
+        high[r] = (int32_t)smaller(larger(span->high[r] - t->start, 0), KEYS);
+    }
+    for (size_t j = 0; j < t->keys; j++) {
+        for (size_t r = 0; r < ROWS; r++) {
+            visible[j * ROWS + r] = (int32_t)j >= low[r] && (int32_t)j < high[r];
+        }
+    }
+}
+
+/* The additive mask of the tile; -inf hides the pair whatever the key holds (MASK-08). */
+static void load_bias(const block_t *block, const scratch_t *scratch, const tile *t) {
+    for (size_t r = 0; r < block->rows; r++) {
+        int64_t position = block->mask_at[r] + t->start * block->mask_stride;
+        block->mask_load(scratch->line, block->mask_add, position, block->mask_stride, t->keys);
+        for (size_t j = 0; j < t->keys; j++) {
+            scratch->bias[j * ROWS + r] = scratch->line[j];
+            if (ISNINF(scratch->line[j])) {
+                scratch->visible[j * ROWS + r] = 0;
+            }
+        }
+    }
+}
+
+static void and_mask(const block_t *block, const scratch_t *scratch, const tile *t) {
+    for (size_t r = 0; r < block->rows; r++) {
+        const unsigned char *mask =
+            block->mask_bool + (block->mask_at[r] + t->start * block->mask_stride);
+        for (size_t j = 0; j < t->keys; j++) {
+            if (!mask[(int64_t)j * block->mask_stride]) {
+                scratch->visible[j * ROWS + r] = 0;
+            }
+        }
+    }
+}
+
+/* SEM-08, added to the mask's bias if there is one. */
+static void add_slopes(const block_t *block, const scratch_t *scratch, const tile *t) {
+    for (size_t r = 0; r < block->rows; r++) {
+        int64_t position = block->index[r] + block->band.offset;
+        for (size_t j = 0; j < t->keys; j++) {
+            int64_t distance = position - (t->start + (int64_t)j);
+            attn_real penalty =
+                MUL(block->slope[r], FROM_INT(distance < 0 ? -distance : distance));
+            attn_real mask = block->mask_add ? scratch->bias[j * ROWS + r] : ZERO;
+            scratch->bias[j * ROWS + r] = SUB(mask, penalty);
+        }
+    }
+}
+
+/* Fills visible, and the bias where there is one; returns how many pairs are visible. */
+static size_t look(tile *t, const block_t *block, const scratch_t *scratch, const spans *span) {
+    int banded = 0;
+    for (size_t r = 0; r < block->rows; r++) {
+        int64_t end = t->start + (int64_t)t->keys;
+        banded |= span->low[r] > t->start || span->high[r] < end;
+    }
+    size_t pairs = block->rows * t->keys, count = 0;
+    t->all = !banded && !block->mask_bool && !block->mask_add;
+    if (t->all) {
+        for (size_t r = 0; r < ROWS; r++) {
+            t->row[r] = 1;
+        }
+        if (block->has_slopes) {
+            add_slopes(block, scratch, t);
+        }
+        return pairs;
+    }
+    show_band(scratch->visible, t, span);
+    if (block->mask_bool) {
+        and_mask(block, scratch, t);
+    }
+    if (block->mask_add) {
+        load_bias(block, scratch, t);
+    }
+    if (block->has_slopes) {
+        add_slopes(block, scratch, t);
+    }
+    for (size_t r = 0; r < ROWS; r++) {
+        t->row[r] = 0;
+    }
+    for (size_t j = 0; j < t->keys; j++) {
+        unsigned char any = 0;
+        for (size_t r = 0; r < ROWS; r++) {
+            unsigned char bit = scratch->visible[j * ROWS + r];
+            any |= bit;
+            t->row[r] |= bit;
+            count += bit;
+        }
+        t->key[j] = any;
+    }
+    t->all = count == pairs;
+    return count;
+}
+
+/* The rows of the tile's keys with stride *stride; keys that no row sees are not touched. */
+static const attn_real *fetch(const matrix_t *from, const tile *t, size_t width, attn_real *copy,
+                              int64_t *stride) {
+    if (t->all && from->in_place) {
+        *stride = from->row_stride;
+        return (const attn_real *)from->data + t->start * from->row_stride;
+    }
+    for (size_t j = 0; j < t->keys; j++) {
+        attn_real *row = copy + j * width;
+        if (t->all || t->key[j]) {
+            int64_t position = (t->start + (int64_t)j) * from->row_stride;
+            from->load(row, from->data, position, from->column_stride, width);
+        } else {
+            for (size_t c = 0; c < width; c++) {
+                row[c] = ZERO;
+            }
+        }
+    }
+    *stride = (int64_t)width;
+    return copy;
+}
+
+/* SEM-05, then the bias: MASK-06. */
+static void bend(const block_t *block, const scratch_t *scratch, const tile *t) {
+    for (size_t j = 0; j < t->keys; j++) {
+        for (size_t r = 0; r < block->rows; r++) {
+            attn_real score = scratch->s[j * ROWS + r];
+            if (block->has_softcap) {
+                attn_real bent = TANH(DIV(score, block->softcap));
+                score = MUL(block->softcap, bent);
+            }
+            if (block->mask_add || block->has_slopes) {
+                score = ADD(score, scratch->bias[j * ROWS + r]);
+            }
+            scratch->s[j * ROWS + r] = score;
+        }
+    }
+}
+
+static void one_tile(const state_t *state, const block_t *block, const micro_t *micro,
+                     const scratch_t *scratch, const tile *t) {
+    int64_t stride;
+    const attn_real *k = fetch(&block->k, t, block->d, scratch->k, &stride);
+    micro->scores(scratch->s, scratch->q, k, stride, block->rows, t->keys, block->d, block->scale);
+    if (block->has_softcap || block->mask_add || block->has_slopes) {
+        bend(block, scratch, t);
+    }
+    if (!t->all) {
+        micro->hide(scratch->s, scratch->visible, block->rows, t->keys);
+    }
+    micro->softmax(scratch->s, state->max, state->sum, scratch->factor, block->rows, t->keys);
+    const attn_real *v = fetch(&block->v, t, block->dv, scratch->v, &stride);
+    if (t->all || micro->finite(v, t->keys * block->dv)) {
+        micro->mix(state->o, scratch->s, scratch->factor, v, stride, block->rows, t->keys,
+                   block->dv);
+    } else {
+        micro->mix_some(state->o, scratch->s, scratch->factor, v, stride, scratch->visible,
+                        block->rows, t->keys, block->dv);
+    }
+}
+
+void ATTN_NAME(attn_block_range)(const state_t *state, const block_t *block, const micro_t *micro,
+                                 const scratch_t *scratch, int64_t begin, int64_t end) {
+    spans span;
+    int64_t first = end, last = begin;
+    for (size_t r = 0; r < ROWS; r++) {
+        span.low[r] = end;
+        span.high[r] = begin;
+        if (r < block->rows) {
+            int64_t low, high;
+            ATTN_NAME(attn_row_span)(block, r, &low, &high);
+            span.low[r] = larger(low, begin);
+            span.high[r] = smaller(high, end);
+        }
+        if (span.low[r] < span.high[r]) {
+            first = smaller(first, span.low[r]);
+            last = larger(last, span.high[r]);
+        }
+    }
+    while (first < last) {
+        tile t;
+        t.start = first;
+        t.keys = (size_t)(smaller(last, first - first % KEYS + KEYS) - first);
+        if (look(&t, block, scratch, &span) > 0) {
+            one_tile(state, block, micro, scratch, &t);
+            for (size_t r = 0; r < ROWS; r++) {
+                state->seen[r] |= t.row[r];
+            }
+        }
+        first += (int64_t)t.keys;
+    }
+}
+
+/* The later state is one more key: its maximum is the score, its sum and output are scaled. */
+void ATTN_NAME(attn_state_merge)(const state_t *into, const state_t *from, const block_t *block,
+                                 const micro_t *micro, const scratch_t *scratch) {
+    attn_real *weight = scratch->s, *unused_sum = scratch->bias;
+    for (size_t r = 0; r < ROWS; r++) {
+        weight[r] = from->max[r];
+        unused_sum[r] = ZERO;
+    }
+    micro->softmax(weight, into->max, unused_sum, scratch->factor, block->rows, 1);
+    for (size_t r = 0; r < block->rows; r++) {
+        attn_real factor = scratch->factor[r];
+        into->sum[r] = ADD(MUL(factor, into->sum[r]), MUL(weight[r], from->sum[r]));
+        into->seen[r] |= from->seen[r];
+        for (size_t c = 0; c < block->dv; c++) {
+            size_t at = r * block->dv + c;
+            into->o[at] = ADD(MUL(factor, into->o[at]), MUL(weight[r], from->o[at]));
+        }
+    }
+}
+
+/* Adding +0 turns a zero of either sign into +0: see "an invisible pair" in frame.h. */
+void ATTN_NAME(attn_block_finish)(const state_t *state, const block_t *block) {
+    for (size_t r = 0; r < block->rows; r++) {
+        attn_real *o = state->o + r * block->dv;
+        if (state->seen[r]) {
+            for (size_t c = 0; c < block->dv; c++) {
+                o[c] = ADD(DIV(o[c], state->sum[r]), ZERO);
+            }
+            state->max[r] = ADD(state->max[r], LOG(state->sum[r]));
+        } else {
+            for (size_t c = 0; c < block->dv; c++) {
+                o[c] = ZERO;
+            }
+            state->max[r] = block->has_sinks ? block->sink[r] : NEG_INF;
+        }
+    }
+}

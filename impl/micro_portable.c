@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The portable micro-kernels. Compiled as they stand they serve `tiled` and the proofs; compiled
+ * with ATTN_FUSED they are the twins that vector code must equal bit for bit: multiply and add in
+ * one rounding, and the exp of fastexp.h in binary32.
+ */
+#include "frame.h"
+
+#ifdef ATTN_FUSED
+#define ACCUMULATE(x, y, sum) FMA(x, y, sum)
+#define MICRO ATTN_NAME(attn_micro_twin)
+#define NAME "twin"
+extern const ATTN_NAME(attn_micro) ATTN_NAME(attn_micro_twin);
+#else
+#define ACCUMULATE(x, y, sum) ADD(sum, MUL(x, y))
+#define MICRO ATTN_NAME(attn_micro_portable)
+#define NAME "portable"
+#endif
+
+#if defined(ATTN_FUSED) && ATTN_BITS == 32
+#include "fastexp.h"
+#define WEIGHT(x) attn_fast_expf(x)
+#else
+#define WEIGHT(x) EXP(x)
+#endif
+
+#define ROWS ATTN_TILE_ROWS
+
+#ifndef ATTN_FUSED
+void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position, int64_t stride,
+                               size_t n) {
+    const attn_real *array = from;
+    for (size_t c = 0; c < n; c++) {
+        to[c] = array[position + (int64_t)c * stride];
+    }
+}
+#endif
+
+static void scores(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
+                   size_t rows, size_t keys, size_t d, attn_real scale) {
+    for (size_t j = 0; j < keys; j++) {
+        const attn_real *key = k + (int64_t)j * k_stride;
+        attn_real *lane = s + j * ROWS;
+        for (size_t r = 0; r < rows; r++) {
+            lane[r] = ZERO;
+        }
+        for (size_t c = 0; c < d; c++) {
+            for (size_t r = 0; r < rows; r++) {
+                lane[r] = ACCUMULATE(q[c * ROWS + r], key[c], lane[r]);
+            }
+        }
+        for (size_t r = 0; r < rows; r++) {
+            lane[r] = MUL(scale, lane[r]);
+        }
+    }
+}
+
+static void hide(attn_real *s, const unsigned char *visible, size_t rows, size_t keys) {
+    for (size_t j = 0; j < keys; j++) {
+        for (size_t r = 0; r < rows; r++) {
+            s[j * ROWS + r] = SELECT(visible[j * ROWS + r], s[j * ROWS + r], NEG_INF);
+        }
+    }
+}
+
+/* While a row has seen no finite score its maximum is -inf, and 0 stands in for it: no inf - inf. */
+static void softmax(attn_real *s, attn_real *max, attn_real *sum, attn_real *factor, size_t rows,
+                    size_t keys) {
+    for (size_t r = 0; r < rows; r++) {
+        attn_real top = max[r];
+        for (size_t j = 0; j < keys; j++) {
+            top = MAX(s[j * ROWS + r], top);
+        }
+        attn_real shift = SELECT(ISNINF(top), ZERO, top);
+        factor[r] = WEIGHT(SUB(max[r], shift));
+        attn_real total = MUL(sum[r], factor[r]);
+        for (size_t j = 0; j < keys; j++) {
+            attn_real weight = WEIGHT(SUB(s[j * ROWS + r], shift));
+            s[j * ROWS + r] = weight;
+            total = ADD(total, weight);
+        }
+        max[r] = top;
+        sum[r] = total;
+    }
+}
+
+static void mix(attn_real *o, const attn_real *s, const attn_real *factor, const attn_real *v,
+                int64_t v_stride, size_t rows, size_t keys, size_t dv) {
+    for (size_t r = 0; r < rows; r++) {
+        attn_real *out = o + r * dv;
+        for (size_t c = 0; c < dv; c++) {
+            out[c] = MUL(factor[r], out[c]);
+        }
+        for (size_t j = 0; j < keys; j++) {
+            for (size_t c = 0; c < dv; c++) {
+                out[c] = ACCUMULATE(s[j * ROWS + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
+            }
+        }
+    }
+}
+
+static void mix_some(attn_real *o, const attn_real *s, const attn_real *factor, const attn_real *v,
+                     int64_t v_stride, const unsigned char *visible, size_t rows, size_t keys,
+                     size_t dv) {
+    for (size_t r = 0; r < rows; r++) {
+        attn_real *out = o + r * dv;
+        for (size_t c = 0; c < dv; c++) {
+            out[c] = MUL(factor[r], out[c]);
+        }
+        for (size_t j = 0; j < keys; j++) {
+            for (size_t c = 0; visible[j * ROWS + r] && c < dv; c++) {
+                out[c] = ACCUMULATE(s[j * ROWS + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
+            }
+        }
+    }
+}
+
+static int finite(const attn_real *x, size_t n) {
+    for (size_t c = 0; c < n; c++) {
+        if (!ISFINITE(x[c])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+const ATTN_NAME(attn_micro) MICRO = {NAME, scores, hide, softmax, mix, mix_some, finite};
