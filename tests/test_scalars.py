@@ -48,12 +48,15 @@ PLANTED = {
     "pointer cast": "flag = (int)*(const uint32_t *)s;",
     "pointer cast of an address": "flag = (int)*(uint32_t const *)&x;",
     "pointer cast to char": "flag = *(unsigned char *)&x;",
+    "pointer by way of void": "const void *t = s; const uint32_t *u = t; flag = (int)*u;",
+    "pointer by way of a cast to void": "flag = (int)*(uint32_t *)(void *)&x;",
     "member of the struct": "flag = x.hidden_from_proved_code;",
     "another text for another reading": "\n#ifdef ATTN_READING\n    z = y;\n#endif\n",
 }
 ALLOWED = {
     "operations of the layer": "z = FMA(x, y, NEG(z)); flag = ISNINF(z);",
     "copies": "attn_real t[2]; t[0] = x; t[1] = t[0]; z = t[1];",
+    "scalars in raw storage": "const void *t = s; z = ((const attn_real *)t)[0];",
     "integers": "flag = (int)((size_t)flag + sizeof x) + 1;",
     "words in comments": "/* memcpy, union, (float *)x, t = {0} */ z = x;",
 }
