@@ -79,7 +79,7 @@ static void random_setup(setup *s, uint64_t *state) {
     }
 }
 
-/* Scores stay below 2 * 7 * 4 * 2 and values below 2, so a few hundred roundings stay below this. */
+/* Scores are below 2 * 7 * 4 and values below 2: a hundred roundings of 2^-24 stay below this. */
 static int close_to(float actual, float expected) {
     if (isinf(expected)) {
         return actual == expected;
