@@ -6,7 +6,7 @@ test_scripts := $(wildcard tests/test_*.py tests/test_*.sh)
 test_libraries := $(B)/libvectors.a $(B)/libattn.a
 
 $(test_programs): $(B)/tests/%: $(B)/tests/%.o $(test_libraries)
-	$(CC) $(LDFLAGS) $< $(test_libraries) -lcmocka -lprotobuf-c -lmpfr -lgmp -lm -lpthread -o $@
+	$(CC) $(LDFLAGS) $< $(test_libraries) -lcmocka -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -o $@
 
 test: deps ## everything that CI runs, under 20 minutes on two cores
 	@$(MAKE) --no-print-directory run-tests

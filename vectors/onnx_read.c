@@ -1,40 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "normal.h"
 #include "onnx.h"
 #include "onnx.pb-c.h"
 
-#define MAX_FILE_BYTES (INT64_C(64) << 20)
+#define MAX_FILE_BYTES (UINT64_C(64) << 20)
 
 static int fail(char *message, const char *file, const char *why) {
     snprintf(message, ATTEST_MESSAGE_BYTES, "%.150s: %.100s", file, why);
     return -1;
-}
-
-static unsigned char *read_file(const char *path, size_t *bytes, char *message) {
-    FILE *file = fopen(path, "rb");
-    unsigned char *content = NULL;
-    if (!file) {
-        fail(message, path, strerror(errno));
-        return NULL;
-    }
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    if (size < 0 || size > MAX_FILE_BYTES || fseek(file, 0, SEEK_SET) != 0) {
-        fail(message, path, "not a regular file of at most 64 MiB");
-    } else if (!(content = malloc((size_t)size + 1))) {
-        fail(message, path, "not enough memory");
-    } else if (fread(content, 1, (size_t)size, file) != (size_t)size) {
-        fail(message, path, "could not be read to its end");
-        free(content);
-        content = NULL;
-    }
-    fclose(file);
-    *bytes = (size_t)size;
-    return content;
 }
 
 static attest_dtype dtype_of(int32_t onnx_type) {
@@ -100,7 +78,7 @@ static int load_tensor(attest_tensor *tensor, const char *directory, const char 
         (int)sizeof path) {
         return fail(message, directory, "path too long");
     }
-    unsigned char *content = read_file(path, &bytes, message);
+    unsigned char *content = attest_read_file(path, MAX_FILE_BYTES, &bytes, message);
     if (!content) {
         return -1;
     }
@@ -181,7 +159,7 @@ int attest_onnx_load(attest_onnx_case *loaded, const char *directory,
     if (snprintf(path, sizeof path, "%s/model.onnx", directory) >= (int)sizeof path) {
         return fail(message, directory, "path too long");
     }
-    unsigned char *content = read_file(path, &bytes, message);
+    unsigned char *content = attest_read_file(path, MAX_FILE_BYTES, &bytes, message);
     if (!content) {
         return -1;
     }

@@ -19,3 +19,7 @@ $(B)/vectors/onnx.pb-c.o: $(B)/vectors/onnx.pb-c.c
 
 $(B)/vectors/onnx_read.o: $(B)/vectors/onnx.pb-c.c
 $(B)/vectors/%.o: CPPFLAGS += -I$(B)/vectors
+
+.PHONY: print-build
+print-build: # where this variant is built
+	@echo $(B)
