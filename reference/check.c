@@ -19,9 +19,11 @@ __attribute__((format(printf, 3, 4))) static attest_status refuse(const checker 
                                                                   attest_status status,
                                                                   const char *format, ...) {
     va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(check->message, ATTEST_MESSAGE_BYTES, format, arguments);
-    va_end(arguments);
+    if (check->message) {
+        va_start(arguments, format);
+        vsnprintf(check->message, ATTEST_MESSAGE_BYTES, format, arguments);
+        va_end(arguments);
+    }
     return status;
 }
 

@@ -16,7 +16,7 @@ attest_status attn_forward(const attest_problem *problem, const attn_profile *pr
     int wide = problem->q.dtype == ATTEST_F64 || problem->k.dtype == ATTEST_F64 ||
                problem->o.dtype == ATTEST_F64;
     status = wide ? attn_shell_f64(&normal) : attn_shell_f32(&normal);
-    if (status != ATTEST_OK) {
+    if (status != ATTEST_OK && message) {
         snprintf(message, ATTEST_MESSAGE_BYTES, "not enough memory for one row of %lld keys",
                  (long long)normal.keys);
     }

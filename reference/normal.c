@@ -9,7 +9,9 @@
 #include "mask.h"
 
 static attest_status refuse(char *message, const char *why) {
-    snprintf(message, ATTEST_MESSAGE_BYTES, "%s", why);
+    if (message) {
+        snprintf(message, ATTEST_MESSAGE_BYTES, "%s", why);
+    }
     return ATTEST_INVALID;
 }
 
@@ -47,6 +49,9 @@ attest_status attn_normalise(attn_normal *normal, const attest_problem *problem,
     attest_status status = attn_check(problem, metadata_only, message);
     if (status != ATTEST_OK) {
         return status;
+    }
+    if (!profile) {
+        return refuse(message, "profile: is NULL");
     }
     if ((problem->features & ATTEST_WINDOW_SIZE) &&
         profile->window_form == ATTN_WINDOW_NOT_DEFINED) {

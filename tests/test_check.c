@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad input: each broken field gets the right answer and a message that names it, and nothing is
- * written (ERR-01..06). */
+ * written: ERR-01, ERR-02 (unknown), ERR-03 (shapes, types), ERR-04 (overflow), ERR-05 (overlap),
+ * ERR-06 (option values); SEM-01, SEM-03, MASK-07 and MASK-11 are what is checked against. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -206,9 +207,15 @@ static void test_valid_is_accepted(void **state) {
     assert_int_equal(attn_normalise(&normal, &f.p, &attn_profile_attest, 1, message), ATTEST_OK);
 }
 
-static void test_null_problem(void **state) {
+static void test_null_arguments(void **state) {
     (void)state;
+    fixture f;
     char message[ATTEST_MESSAGE_BYTES] = "";
+    valid(&f);
+    assert_int_equal(attn_forward(&f.p, NULL, message), ATTEST_INVALID);
+    assert_non_null(strstr(message, "profile"));
+    assert_int_equal(attn_forward(&f.p, NULL, NULL), ATTEST_INVALID);
+    assert_int_equal(attn_forward(NULL, &attn_profile_attest, NULL), ATTEST_INVALID);
     assert_int_equal(attn_forward(NULL, &attn_profile_attest, message), ATTEST_INVALID);
     assert_non_null(strstr(message, "problem"));
 }
@@ -288,7 +295,7 @@ static void test_empty_axes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_valid_is_accepted), cmocka_unit_test(test_each_breakage_is_named),
-        cmocka_unit_test(test_null_problem),      cmocka_unit_test(test_longer_struct),
+        cmocka_unit_test(test_null_arguments),      cmocka_unit_test(test_longer_struct),
         cmocka_unit_test(test_profile_refusals),  cmocka_unit_test(test_empty_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
