@@ -8,39 +8,11 @@
 
 #include "scalar.h"
 
-/*@ requires \valid_read(q + (0 .. d - 1)) && \valid_read(k + (0 .. d - 1));
-  @ assigns \nothing;
-  @*/
-attn_real ATTN_NAME(attn_dot)(const attn_real *q, const attn_real *k, size_t d);
-
 typedef struct ATTN_NAME(attn_score_options) {
     attn_real scale;
     attn_real softcap; /* in force where has_softcap is not 0 */
     int has_softcap;
 } ATTN_NAME(attn_score_options);
-
-/* softcap(scale * dot): SEM-04, SEM-05. */
-attn_real ATTN_NAME(attn_score)(attn_real dot, const ATTN_NAME(attn_score_options) * options);
-
-/* bias - slope * distance: SEM-08. */
-attn_real ATTN_NAME(attn_add_alibi)(attn_real bias, attn_real slope, int64_t distance);
-
-/* Largest visible entry, -inf where none is; NaN entries are passed over. */
-attn_real ATTN_NAME(attn_row_max)(const attn_real *s, const unsigned char *visible, size_t n);
-
-/* e[j] = exp(s[j] - max) where visible, +0 elsewhere. */
-void ATTN_NAME(attn_row_exp)(attn_real *e, const attn_real *s, const unsigned char *visible,
-                             size_t n, attn_real max);
-
-attn_real ATTN_NAME(attn_row_sum)(const attn_real *e, const unsigned char *visible, size_t n);
-
-/* w[j] = e[j] / sum where visible, +0 elsewhere. */
-void ATTN_NAME(attn_row_divide)(attn_real *w, const attn_real *e, const unsigned char *visible,
-                                size_t n, attn_real sum);
-
-/* out[c] = sum over visible j of w[j] * v[j][c]. */
-void ATTN_NAME(attn_row_mix)(attn_real *out, const attn_real *w, const attn_real *const *v,
-                             const unsigned char *visible, size_t n, size_t dv);
 
 typedef struct ATTN_NAME(attn_row_problem) {
     const attn_real *q;
@@ -54,10 +26,98 @@ typedef struct ATTN_NAME(attn_row_problem) {
     int has_sink;
 } ATTN_NAME(attn_row_problem);
 
+#include "row_theory.h"
+
+/*@ requires \valid_read(q + (0 .. d - 1)) && \valid_read(k + (0 .. d - 1));
+  @ terminates \true;
+  @ assigns \nothing;
+  @ ensures C2: same(\result, dot_of(q, k, d));
+  @*/
+attn_real ATTN_NAME(attn_dot)(const attn_real *q, const attn_real *k, size_t d);
+
+/* softcap(scale * dot): SEM-04, SEM-05. */
+/*@ requires \valid_read(options);
+  @ terminates \true;
+  @ assigns \nothing;
+  @ ensures C2: same(\result, bend(*options, f_mul(options->scale, dot)));
+  @*/
+attn_real ATTN_NAME(attn_score)(attn_real dot, const ATTN_NAME(attn_score_options) * options);
+
+/* bias - slope * distance: SEM-08. */
+/*@ terminates \true;
+  @ assigns \nothing;
+  @*/
+attn_real ATTN_NAME(attn_add_alibi)(attn_real bias, attn_real slope, int64_t distance);
+
+/* Largest visible entry, -inf where none is; NaN entries are passed over. */
+/*@ requires \valid_read(visible + (0 .. n - 1));
+  @ requires \forall integer j; 0 <= j < n && visible[j] != 0 ==> \valid_read(s + j);
+  @ terminates \true;
+  @ assigns \nothing;
+  @ ensures C2: same(\result, max_of(s, visible, n));
+  @*/
+attn_real ATTN_NAME(attn_row_max)(const attn_real *s, const unsigned char *visible, size_t n);
+
+/* e[j] = exp(s[j] - max) where visible, +0 elsewhere. */
+/*@ requires \valid(e + (0 .. n - 1)) && \valid_read(visible + (0 .. n - 1));
+  @ requires \forall integer j; 0 <= j < n && visible[j] != 0 ==> \valid_read(s + j);
+  @ requires \separated(e + (0 .. n - 1), s + (0 .. n - 1));
+  @ requires \separated(e + (0 .. n - 1), visible + (0 .. n - 1));
+  @ terminates \true;
+  @ assigns e[0 .. n - 1];
+  @ ensures C2: exp_row(e, s, visible, n, max);
+  @*/
+void ATTN_NAME(attn_row_exp)(attn_real *e, const attn_real *s, const unsigned char *visible,
+                             size_t n, attn_real max);
+
+/*@ requires \valid_read(visible + (0 .. n - 1));
+  @ requires \forall integer j; 0 <= j < n && visible[j] != 0 ==> \valid_read(e + j);
+  @ terminates \true;
+  @ assigns \nothing;
+  @ ensures C2: same(\result, sum_of(e, visible, n));
+  @*/
+attn_real ATTN_NAME(attn_row_sum)(const attn_real *e, const unsigned char *visible, size_t n);
+
+/* w[j] = e[j] / sum where visible, +0 elsewhere. */
+/*@ requires \valid(w + (0 .. n - 1)) && \valid_read(visible + (0 .. n - 1));
+  @ requires \forall integer j; 0 <= j < n && visible[j] != 0 ==> \valid_read(e + j);
+  @ requires \separated(w + (0 .. n - 1), e + (0 .. n - 1));
+  @ requires \separated(w + (0 .. n - 1), visible + (0 .. n - 1));
+  @ terminates \true;
+  @ assigns w[0 .. n - 1];
+  @ ensures C2: divide_row(w, e, visible, n, sum);
+  @*/
+void ATTN_NAME(attn_row_divide)(attn_real *w, const attn_real *e, const unsigned char *visible,
+                                size_t n, attn_real sum);
+
+/* out[c] = sum over visible j of w[j] * v[j][c]. */
+/*@ requires \valid(out + (0 .. dv - 1)) && \valid_read(visible + (0 .. n - 1));
+  @ requires \forall integer j; 0 <= j < n && visible[j] != 0 ==>
+  @            \valid_read(w + j) && \valid_read(v + j) && \valid_read(v[j] + (0 .. dv - 1)) &&
+  @            \separated(out + (0 .. dv - 1), v + j) &&
+  @            \separated(out + (0 .. dv - 1), v[j] + (0 .. dv - 1));
+  @ requires \separated(out + (0 .. dv - 1), w + (0 .. n - 1));
+  @ requires \separated(out + (0 .. dv - 1), visible + (0 .. n - 1));
+  @ terminates \true;
+  @ assigns out[0 .. dv - 1];
+  @ ensures C2: mix_row{Post, Post}(out, w, v, visible, n, dv);
+  @*/
+void ATTN_NAME(attn_row_mix)(attn_real *out, const attn_real *w, const attn_real *const *v,
+                             const unsigned char *visible, size_t n, size_t dv);
+
 /*
  * The row: out (dv scalars) and *lse; s, e and w (n scalars each) hold scores, exponentials and
  * weights afterwards. A row that sees no key gives out = 0 and *lse = -inf, or the sink.
  */
+/*@ requires readable(p);
+  @ requires apart(out, p->dv, p) && apart(lse, 1, p);
+  @ requires apart(s, p->n, p) && apart(e, p->n, p) && apart(w, p->n, p);
+  @ requires \separated(out + (0 .. p->dv - 1), lse, s + (0 .. p->n - 1), e + (0 .. p->n - 1),
+  @                     w + (0 .. p->n - 1));
+  @ terminates \true;
+  @ assigns out[0 .. p->dv - 1], *lse, s[0 .. p->n - 1], e[0 .. p->n - 1], w[0 .. p->n - 1];
+  @ ensures C2: row(out, lse, s, e, w, p, p->n);
+  @*/
 void ATTN_NAME(attn_row)(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, attn_real *w,
                          const ATTN_NAME(attn_row_problem) * p);
 

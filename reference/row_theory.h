@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * row_theory.h - the logic that the contracts of row.h speak. Nothing here is compiled.
+ *
+ * The functions *_of say to the bit what a loop of row.c computes: they are recursive definitions,
+ * not axioms. A lemma with two labels compares two states of memory, and two problems in them.
+ */
+#ifndef ATTN_ROW_THEORY_H
+#define ATTN_ROW_THEORY_H
+
+#include "float_theory.h"
+
+/* What the loops compute. */
+/*@ logic attn_real dot_of{L}(attn_real *q, attn_real *k, integer d) =
+  @   d <= 0 ? ZERO : f_add(dot_of(q, k, d - 1), f_mul(q[d - 1], k[d - 1]));
+  @
+  @ logic attn_real max_of{L}(attn_real *s, unsigned char *visible, integer n) =
+  @   n <= 0 ? ATTN_NAME(f_neg_inf)
+  @   : visible[n - 1] != 0 ? f_max(s[n - 1], max_of(s, visible, n - 1))
+  @                         : max_of(s, visible, n - 1);
+  @
+  @ logic attn_real sum_of{L}(attn_real *e, unsigned char *visible, integer n) =
+  @   n <= 0 ? ZERO
+  @   : visible[n - 1] != 0 ? f_add(sum_of(e, visible, n - 1), e[n - 1])
+  @                         : sum_of(e, visible, n - 1);
+  @
+  @ logic attn_real mix_of{L}(attn_real *w, attn_real **v, unsigned char *visible, integer n,
+  @                           integer c) =
+  @   n <= 0 ? ZERO
+  @   : visible[n - 1] != 0
+  @     ? f_add(mix_of(w, v, visible, n - 1, c), f_mul(w[n - 1], v[n - 1][c]))
+  @     : mix_of(w, v, visible, n - 1, c);
+  @
+  @ predicate exp_row{L}(attn_real *e, attn_real *s, unsigned char *visible, integer n,
+  @                      attn_real max) =
+  @   \forall integer j; 0 <= j < n ==>
+  @     (visible[j] != 0 ==> same(e[j], f_exp(f_sub(s[j], max)))) &&
+  @     (visible[j] == 0 ==> same(e[j], ZERO));
+  @
+  @ predicate divide_row{L}(attn_real *w, attn_real *e, unsigned char *visible, integer n,
+  @                         attn_real sum) =
+  @   \forall integer j; 0 <= j < n ==>
+  @     (visible[j] != 0 ==> same(w[j], f_div(e[j], sum))) &&
+  @     (visible[j] == 0 ==> same(w[j], ZERO));
+  @
+  @ predicate mix_row{I, O}(attn_real *out, attn_real *w, attn_real **v, unsigned char *visible,
+  @                         integer n, integer dv) =
+  @   \forall integer c; 0 <= c < dv ==> same(\at(out[c], O), mix_of{I}(w, v, visible, n, c));
+  @
+  @ predicate empty{L}(unsigned char *visible, integer n) =
+  @   \forall integer j; 0 <= j < n ==> visible[j] == 0;
+  @*/
+
+/* Equal inputs give equal bits: L1 and L2 may be two states, the pointers may differ. */
+/*@ predicate same_reals{L1, L2}(attn_real *a, attn_real *b, integer n) =
+  @   \forall integer c; 0 <= c < n ==> same(\at(a[c], L1), \at(b[c], L2));
+  @
+  @ predicate same_row{L1, L2}(attn_real *a, attn_real *b, unsigned char *x, unsigned char *y,
+  @                            integer n) =
+  @   \forall integer j; 0 <= j < n ==>
+  @     (\at(x[j], L1) != 0 <==> \at(y[j], L2) != 0) &&
+  @     (\at(x[j], L1) != 0 ==> same(\at(a[j], L1), \at(b[j], L2)));
+  @
+  @ predicate same_column{L1, L2}(attn_real **v, attn_real **u, unsigned char *x, integer n,
+  @                               integer c) =
+  @   \forall integer j; 0 <= j < n && \at(x[j], L1) != 0 ==>
+  @     same(\at(v[j][c], L1), \at(u[j][c], L2));
+  @
+  @ predicate same_dot{L1, L2}(attn_real *q, attn_real *k, attn_real *r, attn_real *l, integer d) =
+  @   same(dot_of{L1}(q, k, d), dot_of{L2}(r, l, d));
+  @
+  @ predicate same_max{L1, L2}(attn_real *s, attn_real *t, unsigned char *x, unsigned char *y,
+  @                            integer n) = same(max_of{L1}(s, x, n), max_of{L2}(t, y, n));
+  @
+  @ predicate same_sum{L1, L2}(attn_real *e, attn_real *f, unsigned char *x, unsigned char *y,
+  @                            integer n) = same(sum_of{L1}(e, x, n), sum_of{L2}(f, y, n));
+  @
+  @ predicate same_mix{L1, L2}(attn_real *w, attn_real *z, attn_real **v, attn_real **u,
+  @                            unsigned char *x, unsigned char *y, integer n, integer c) =
+  @   same(mix_of{L1}(w, v, x, n, c), mix_of{L2}(z, u, y, n, c));
+  @
+  @ lemma reals_last{L1, L2}: \forall attn_real *a, *b, integer n;
+  @   0 < n ==> same_reals{L1, L2}(a, b, n) ==> same_reals{L1, L2}(a, b, n - 1);
+  @ lemma row_last{L1, L2}: \forall attn_real *a, *b, unsigned char *x, *y, integer n;
+  @   0 < n ==> same_row{L1, L2}(a, b, x, y, n) ==> same_row{L1, L2}(a, b, x, y, n - 1);
+  @ lemma column_last{L1, L2}: \forall attn_real **v, **u, unsigned char *x, integer n, c;
+  @   0 < n ==> same_column{L1, L2}(v, u, x, n, c) ==> same_column{L1, L2}(v, u, x, n - 1, c);
+  @
+  @ lemma dot_base{L1, L2}: \forall attn_real *q, *k, *r, *l, integer n;
+  @   n <= 0 ==> same_dot{L1, L2}(q, k, r, l, n);
+  @ lemma dot_step{L1, L2}: \forall attn_real *q, *k, *r, *l, integer n;
+  @   0 < n ==> same_reals{L1, L2}(q, r, n) ==> same_reals{L1, L2}(k, l, n) ==>
+  @   same_dot{L1, L2}(q, k, r, l, n - 1) ==> same_dot{L1, L2}(q, k, r, l, n);
+  @ lemma dot_same{L1, L2}: \forall attn_real *q, *k, *r, *l, integer n;
+  @   same_reals{L1, L2}(q, r, n) ==> same_reals{L1, L2}(k, l, n) ==>
+  @   same_dot{L1, L2}(q, k, r, l, n);
+  @
+  @ lemma max_base{L1, L2}: \forall attn_real *a, *b, unsigned char *x, *y, integer n;
+  @   n <= 0 ==> same_max{L1, L2}(a, b, x, y, n);
+  @ lemma max_step{L1, L2}: \forall attn_real *a, *b, unsigned char *x, *y, integer n;
+  @   0 < n ==> same_row{L1, L2}(a, b, x, y, n) ==>
+  @   same_max{L1, L2}(a, b, x, y, n - 1) ==> same_max{L1, L2}(a, b, x, y, n);
+  @ lemma max_same{L1, L2}: \forall attn_real *a, *b, unsigned char *x, *y, integer n;
+  @   same_row{L1, L2}(a, b, x, y, n) ==> same_max{L1, L2}(a, b, x, y, n);
+  @
+  @ lemma sum_base{L1, L2}: \forall attn_real *a, *b, unsigned char *x, *y, integer n;
+  @   n <= 0 ==> same_sum{L1, L2}(a, b, x, y, n);
+  @ lemma sum_step{L1, L2}: \forall attn_real *a, *b, unsigned char *x, *y, integer n;
+  @   0 < n ==> same_row{L1, L2}(a, b, x, y, n) ==>
+  @   same_sum{L1, L2}(a, b, x, y, n - 1) ==> same_sum{L1, L2}(a, b, x, y, n);
+  @ lemma sum_same{L1, L2}: \forall attn_real *a, *b, unsigned char *x, *y, integer n;
+  @   same_row{L1, L2}(a, b, x, y, n) ==> same_sum{L1, L2}(a, b, x, y, n);
+  @
+  @ lemma mix_base{L1, L2}: \forall attn_real *w, *z, **v, **u, unsigned char *x, *y, integer n, c;
+  @   n <= 0 ==> same_mix{L1, L2}(w, z, v, u, x, y, n, c);
+  @ lemma mix_step{L1, L2}: \forall attn_real *w, *z, **v, **u, unsigned char *x, *y, integer n, c;
+  @   0 < n ==> same_row{L1, L2}(w, z, x, y, n) ==> same_column{L1, L2}(v, u, x, n, c) ==>
+  @   same_mix{L1, L2}(w, z, v, u, x, y, n - 1, c) ==> same_mix{L1, L2}(w, z, v, u, x, y, n, c);
+  @ lemma mix_same{L1, L2}: \forall attn_real *w, *z, **v, **u, unsigned char *x, *y, integer n, c;
+  @   same_row{L1, L2}(w, z, x, y, n) ==> same_column{L1, L2}(v, u, x, n, c) ==>
+  @   same_mix{L1, L2}(w, z, v, u, x, y, n, c);
+  @*/
+
+/* What a problem needs: only visible rows are readable, and no result overlaps what is read. */
+/*@ predicate readable{L}(ATTN_NAME(attn_row_problem) *p) =
+  @   \valid_read(p) && \valid_read(p->q + (0 .. p->d - 1)) &&
+  @   \valid_read(p->visible + (0 .. p->n - 1)) &&
+  @   (\forall integer j; 0 <= j < p->n && p->visible[j] != 0 ==>
+  @      \valid_read(p->k + j) && \valid_read(p->k[j] + (0 .. p->d - 1)) &&
+  @      \valid_read(p->v + j) && \valid_read(p->v[j] + (0 .. p->dv - 1)) &&
+  @      (p->bias != \null ==> \valid_read(p->bias + j)));
+  @
+  @ predicate apart{L}(attn_real *a, integer size, ATTN_NAME(attn_row_problem) *p) =
+  @   \valid(a + (0 .. size - 1)) && \separated(a + (0 .. size - 1), p) &&
+  @   \separated(a + (0 .. size - 1), p->q + (0 .. p->d - 1)) &&
+  @   \separated(a + (0 .. size - 1), p->visible + (0 .. p->n - 1)) &&
+  @   (\forall integer j; 0 <= j < p->n && p->visible[j] != 0 ==>
+  @      \separated(a + (0 .. size - 1), p->k + j) &&
+  @      \separated(a + (0 .. size - 1), p->k[j] + (0 .. p->d - 1)) &&
+  @      \separated(a + (0 .. size - 1), p->v + j) &&
+  @      \separated(a + (0 .. size - 1), p->v[j] + (0 .. p->dv - 1)) &&
+  @      (p->bias != \null ==> \separated(a + (0 .. size - 1), p->bias + j)));
+  @*/
+
+/* The row as a whole, of the first n keys of p. */
+/*@ logic attn_real bend(ATTN_NAME(attn_score_options) options, attn_real score) =
+  @   options.has_softcap != 0
+  @   ? f_mul(options.softcap, f_tanh(f_div(score, options.softcap))) : score;
+  @
+  @ logic attn_real unbiased_of{L}(ATTN_NAME(attn_row_problem) *p, integer j) =
+  @   bend(p->score, f_mul(p->score.scale, dot_of(p->q, p->k[j], p->d)));
+  @
+  @ logic attn_real score_of{L}(ATTN_NAME(attn_row_problem) *p, integer j) =
+  @   p->bias != \null ? f_add(unbiased_of(p, j), p->bias[j]) : unbiased_of(p, j);
+  @
+  @ logic attn_real shift_of{L}(attn_real *s, ATTN_NAME(attn_row_problem) *p, integer n) =
+  @   p->has_sink != 0 ? f_max(p->sink, max_of(s, p->visible, n)) : max_of(s, p->visible, n);
+  @
+  @ logic attn_real total_of{L}(attn_real *e, ATTN_NAME(attn_row_problem) *p, integer n,
+  @                             attn_real max) =
+  @   p->has_sink != 0 ? f_add(sum_of(e, p->visible, n), f_exp(f_sub(p->sink, max)))
+  @                    : sum_of(e, p->visible, n);
+  @
+  @ predicate score_row{I, O}(attn_real *s, ATTN_NAME(attn_row_problem) *p, integer n) =
+  @   \forall integer j; 0 <= j < n ==>
+  @     (\at(p->visible[j], I) != 0 ==> same(\at(s[j], O), score_of{I}(p, j))) &&
+  @     (\at(p->visible[j], I) == 0 ==> same(\at(s[j], O), ATTN_NAME(f_neg_inf)));
+  @
+  @ predicate lse_row{L}(attn_real lse, attn_real *s, attn_real *e,
+  @                      ATTN_NAME(attn_row_problem) *p, integer n) =
+  @   empty(p->visible, n)
+  @   ? (p->has_sink != 0 ? same(lse, p->sink) : same(lse, ATTN_NAME(f_neg_inf)))
+  @   : same(lse, f_add(shift_of(s, p, n), f_log(total_of(e, p, n, shift_of(s, p, n)))));
+  @
+  @ predicate row{L}(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, attn_real *w,
+  @                  ATTN_NAME(attn_row_problem) *p, integer n) =
+  @   score_row{L, L}(s, p, n) && exp_row(e, s, p->visible, n, shift_of(s, p, n)) &&
+  @   divide_row(w, e, p->visible, n, total_of(e, p, n, shift_of(s, p, n))) &&
+  @   mix_row{L, L}(out, w, p->v, p->visible, n, p->dv) && lse_row(*lse, s, e, p, n);
+  @*/
+
+/* Two problems that look the same to the row: what it cannot see may differ in any way. */
+/*@ predicate same_setting{L1, L2}(ATTN_NAME(attn_row_problem) *p, ATTN_NAME(attn_row_problem) *r) =
+  @   \at(p->d, L1) == \at(r->d, L2) && \at(p->dv, L1) == \at(r->dv, L2) &&
+  @   (\at(p->bias, L1) == \null <==> \at(r->bias, L2) == \null) &&
+  @   same(\at(p->score.scale, L1), \at(r->score.scale, L2)) &&
+  @   same(\at(p->score.softcap, L1), \at(r->score.softcap, L2)) &&
+  @   \at(p->score.has_softcap, L1) == \at(r->score.has_softcap, L2) &&
+  @   same(\at(p->sink, L1), \at(r->sink, L2)) && \at(p->has_sink, L1) == \at(r->has_sink, L2) &&
+  @   same_reals{L1, L2}(\at(p->q, L1), \at(r->q, L2), \at(p->d, L1));
+  @
+  @ predicate same_key{L1, L2}(ATTN_NAME(attn_row_problem) *p, ATTN_NAME(attn_row_problem) *r,
+  @                            integer j) =
+  @   (\at(p->visible[j], L1) != 0 <==> \at(r->visible[j], L2) != 0) &&
+  @   (\at(p->visible[j], L1) != 0 ==>
+  @     same_reals{L1, L2}(\at(p->k[j], L1), \at(r->k[j], L2), \at(p->d, L1)) &&
+  @     same_reals{L1, L2}(\at(p->v[j], L1), \at(r->v[j], L2), \at(p->dv, L1)) &&
+  @     (\at(p->bias, L1) != \null ==> same(\at(p->bias[j], L1), \at(r->bias[j], L2))));
+  @
+  @ predicate same_view{L1, L2}(ATTN_NAME(attn_row_problem) *p, ATTN_NAME(attn_row_problem) *r,
+  @                             integer n) =
+  @   same_setting{L1, L2}(p, r) && (\forall integer j; 0 <= j < n ==> same_key{L1, L2}(p, r, j));
+  @
+  @ lemma score_same{L1, L2}: \forall ATTN_NAME(attn_row_problem) *p, *r, integer j;
+  @   same_setting{L1, L2}(p, r) ==> same_key{L1, L2}(p, r, j) ==> \at(p->visible[j], L1) != 0 ==>
+  @   same(score_of{L1}(p, j), score_of{L2}(r, j));
+  @ lemma column_same{L1, L2}: \forall ATTN_NAME(attn_row_problem) *p, *r, integer n, c;
+  @   same_view{L1, L2}(p, r, n) ==> 0 <= c < \at(p->dv, L1) ==>
+  @   same_column{L1, L2}(\at(p->v, L1), \at(r->v, L2), \at(p->visible, L1), n, c);
+  @*/
+
+#endif
