@@ -59,9 +59,9 @@ void ATTN_NAME(attn_state_begin)(const state_t *state, const block_t *block, int
         state->max[r] = has_sink ? block->sink[r] : NEG_INF;
         state->sum[r] = has_sink ? ONE : ZERO;
         state->seen[r] = 0;
-        for (size_t c = 0; c < block->dv; c++) {
-            state->o[r * block->dv + c] = ZERO;
-        }
+    }
+    for (size_t at = 0; at < block->rows * block->dv; at++) {
+        state->o[at] = ZERO;
     }
 }
 

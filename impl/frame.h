@@ -88,10 +88,10 @@ typedef struct ATTN_NAME(attn_block) {
     int has_softcap, has_slopes, has_sinks;
 } ATTN_NAME(attn_block);
 
-/* Softmax of the keys so far, before the division; arrays of ATTN_TILE_ROWS. */
+/* Softmax of the keys so far, before the division; ATTN_TILE_ROWS of max, sum and seen. */
 typedef struct ATTN_NAME(attn_state) {
     attn_real *max, *sum;
-    attn_real *o;        /* ATTN_TILE_ROWS * dv: row r starts at r * dv */
+    attn_real *o;        /* rows * dv: row r starts at r * dv */
     unsigned char *seen; /* 1 once the row has seen a key */
 } ATTN_NAME(attn_state);
 
@@ -109,7 +109,7 @@ typedef struct ATTN_NAME(attn_scratch) {
 /*
  * The inner loops, over `rows` rows and `keys` keys of a tile. Implementations may also read and
  * write lanes rows..ATTN_TILE_ROWS-1 of the buffers in attn_scratch and of max and sum, whose
- * values are never used; K and V are read inside their `keys` rows alone.
+ * values are never used; K, V and o are touched inside their `keys` or `rows` rows alone.
  */
 typedef struct ATTN_NAME(attn_micro) {
     const char *name;

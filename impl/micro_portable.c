@@ -29,7 +29,7 @@ extern const ATTN_NAME(attn_micro) ATTN_NAME(attn_micro_twin);
 #ifndef ATTN_FUSED
 void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position, int64_t stride,
                                size_t n) {
-    const attn_real *array = from;
+    const attn_real *array = (const attn_real *)from;
     for (size_t c = 0; c < n; c++) {
         to[c] = array[position + (int64_t)c * stride];
     }
