@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <float.h>
+#include <math.h>
+
+#include "elementary.h"
+#include "oracle_row.h"
+
+void attn_key_bias(const attn_row_data *row, const attn_oracle_call *call, int64_t key,
+                   attn_key_facts *facts) {
+    const attn_normal *normal = call->normal;
+    if (normal->features & ATTEST_MASK_ADD) {
+        facts->mask = attn_mask_value(normal, row->b, row->h, row->i, key);
+    }
+    if (normal->features & ATTEST_ALIBI) {
+        int64_t distance = row->i + row->offset - key;
+        facts->alibi = row->slope * (double)(distance < 0 ? -distance : distance);
+    }
+}
+
+/* The score in binary64; *overflow where finite inputs led to something that is not. */
+static double score_of(const attn_row_data *row, const attn_oracle_call *call,
+                       attn_key_facts *facts, int *overflow) {
+    facts->bent = facts->linear;
+    if (call->own_bound.softcap > 0) {
+        facts->bent = call->own_bound.softcap * attn_tanh(facts->linear / call->own_bound.softcap);
+    }
+    double score = facts->bent + (facts->mask - facts->alibi);
+    int regular_inputs = (isfinite(facts->linear) || facts->raw > 0) && isfinite(facts->mask) &&
+                         isfinite(row->slope);
+    *overflow = !(facts->raw <= DBL_MAX) || (regular_inputs && !isfinite(score));
+    return score;
+}
+
+/* Scores, their own errors, and the model's errors, which wait in `weight`. */
+static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
+    int any_nan = isnan(row->sink), any_out = 0;
+    row->shift = row->sink;
+    for (int64_t n = 0; n < row->count; n++) {
+        attn_key_facts *facts = &row->facts[n];
+        int overflow = 0;
+        if (row->mean_of_all) {
+            row->score[n] = row->own[n] = row->weight[n] = 0;
+            row->shift = 0;
+            continue;
+        }
+        attn_key_bias(row, call, row->keys[n], facts);
+        double score = score_of(row, call, facts, &overflow);
+        row->score[n] = score;
+        row->own[n] = row->weight[n] = 0;
+        if (overflow) {
+            any_out = 1;
+        } else if (isnan(score) || score == (double)INFINITY) {
+            any_nan = 1;
+        } else if (score != (double)-INFINITY) {
+            row->own[n] = 1.01 * attn_score_error(&call->own_bound, facts, row->q_sum, 0);
+            row->weight[n] = attn_score_error(&call->bound, facts, row->q_sum, row->own[n]);
+            any_out |= !attn_score_in_domain(&call->bound, facts, row->q_max, row->weight[n]);
+            row->shift = score > row->shift ? score : row->shift;
+        }
+    }
+    if (any_nan) {
+        row->state = ATTN_ROW_NAN;
+    } else if (any_out) {
+        row->state = ATTN_ROW_OUT_OF_DOMAIN;
+    } else if (!isfinite(row->shift)) {
+        row->state = ATTN_ROW_OPEN;
+    }
+}
+
+/* Where the running maximum of a kernel may be. */
+static void bound_maximum(attn_row_data *row, const attn_oracle_call *call) {
+    double sink_error = isfinite(row->sink) ? fabs(row->sink) * call->bound.sink : 0;
+    double high = row->sink + sink_error, low = row->sink - sink_error;
+    for (int64_t n = 0; n < row->count; n++) {
+        double reach = row->weight[n] + row->own[n];
+        high = row->score[n] + reach > high ? row->score[n] + reach : high;
+        low = row->score[n] - reach > low ? row->score[n] - reach : low;
+    }
+    row->bound.max_high = high;
+    row->bound.max_low = low;
+}
+
+/* exp(x) * expm1(error), an upper bound that does not lose a large error to a small exp(x). */
+static double exp_times_expm1(double exponential, double x, double error) {
+    return error < 0.5 ? exponential * attn_expm1_up(error) : attn_exp_up(x + error);
+}
+
+static void start_quality(attn_own_quality *quality, const attn_row_data *row) {
+    attn_bound_row(&quality->bound, row->count, isfinite(row->sink), &quality->row);
+    quality->row.max_high = quality->row.max_low = row->shift;
+    quality->part = quality->denominator = 0;
+}
+
+/* Counts one term: `own` is the error of its score in the oracle's arithmetic. */
+static double count_term(attn_own_quality *quality, double score, double own, double shift,
+                         double exponential, double weight) {
+    double log_error = attn_weight_error(&quality->bound, &quality->row, score, own, 0);
+    double x = score - shift;
+    double path = exp_times_expm1(exponential, x, log_error + quality->row.numerator);
+    quality->denominator += exp_times_expm1(exponential, x, log_error + quality->row.denominator);
+    if (weight > 0 && path > quality->part * weight) {
+        quality->part = path / weight;
+    }
+    return log_error;
+}
+
+void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
+    if (row->state != ATTN_ROW_REGULAR) {
+        return;
+    }
+    score_keys(row, call);
+    if (row->state != ATTN_ROW_REGULAR) {
+        return;
+    }
+    attn_own_quality *own = &row->own_quality;
+    own->bound = call->own_bound;
+    start_quality(own, row);
+    attn_bound_row(&call->bound, row->count, isfinite(row->sink), &row->bound);
+    bound_maximum(row, call);
+
+    double sum = 0, spread = 0;
+    for (int64_t n = 0; n < row->count; n++) {
+        double x = row->score[n] - row->shift;
+        if (row->score[n] == (double)-INFINITY) {
+            row->exponent[n] = row->weight[n] = 0;
+            continue;
+        }
+        double e = attn_exp(x), error = row->weight[n];
+        double model = attn_weight_error(&call->bound, &row->bound, row->score[n], error,
+                                         row->own[n]);
+        double mine = attn_weight_error(&own->bound, &own->row, row->score[n], row->own[n], 0);
+        double up = 1 + attn_expm1_up(mine);
+        row->exponent[n] = e;
+        row->weight[n] = up * exp_times_expm1(e, x, model + row->bound.numerator);
+        count_term(own, row->score[n], row->own[n], row->shift, e, row->weight[n]);
+        spread += up * exp_times_expm1(e, x, model + row->bound.denominator);
+        sum += e;
+    }
+    if (isfinite(row->sink)) {
+        double x = row->sink - row->shift, e = attn_exp(x);
+        double error = fabs(row->sink) * call->bound.sink;
+        double model = attn_weight_error(&call->bound, &row->bound, row->sink, error, 0);
+        double mine = count_term(own, row->sink, 0, row->shift, e, 0);
+        spread += (1 + attn_expm1_up(mine)) *
+                  exp_times_expm1(e, x, model + row->bound.denominator);
+        sum += e;
+    }
+    row->sum = sum;
+    own->denominator = attn_denominator_error(&own->bound, &own->row, own->denominator / sum);
+    row->inflation = (1 + 2 * own->denominator) *
+                     (1 + 0x1p-50 * ((double)row->count + (double)call->normal->head_size + 64));
+    row->denominator =
+        attn_denominator_error(&call->bound, &row->bound, row->inflation * (spread / sum));
+    /* Weights known to less than a factor of two say nothing about a result. */
+    if (!(row->denominator < 0.5) || !(own->denominator < 0.25) || !(call->bound.dot < 0.65)) {
+        row->state = ATTN_ROW_NO_RADIUS;
+    }
+}
+
+void attn_own_quality_of(attn_own_quality *quality, const attn_model *arithmetic,
+                         const attn_row_data *row, const attn_oracle_call *call) {
+    attn_bound_problem(&quality->bound, arithmetic, call->normal);
+    start_quality(quality, row);
+    for (int64_t n = 0; n < row->count; n++) {
+        if (row->score[n] != (double)-INFINITY) {
+            double own = row->mean_of_all ? 0
+                                          : attn_score_error(&quality->bound, &row->facts[n],
+                                                             row->q_sum, row->own[n]);
+            count_term(quality, row->score[n], own, row->shift, row->exponent[n], row->weight[n]);
+        }
+    }
+    if (isfinite(row->sink)) {
+        double e = attn_exp(row->sink - row->shift);
+        count_term(quality, row->sink, 0, row->shift, e, 0);
+    }
+    /* row->exponent stands for the exact one: twice covers its own error. */
+    quality->part *= 2;
+    quality->denominator = attn_denominator_error(&quality->bound, &quality->row,
+                                                  2 * quality->denominator / row->sum);
+}
+
+double attn_own_output_error(const attn_own_quality *quality, const attn_row_data *row,
+                             double value, double weighted) {
+    return attn_output_error(&quality->bound, &quality->row, quality->denominator, value,
+                             quality->part * weighted, row->v_sum) *
+           (1 + 0x1p-20);
+}
+
+double attn_own_lse_error(const attn_own_quality *quality, double lse) {
+    return attn_lse_error(&quality->bound, &quality->row, quality->denominator, lse, 0) *
+           (1 + 0x1p-20);
+}
