@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The portable micro-kernels. Compiled as they stand they serve `tiled` and the proofs; compiled
- * with ATTN_FUSED they are the twins that vector code must equal bit for bit: multiply and add in
- * one rounding, and the exp of fastexp.h in binary32.
+ * with ATTN_FUSED (and a name, ATTN_MICRO) they are the twins that vector code must equal bit for
+ * bit: multiply and add in one rounding, and the exp of fastexp.h in binary32.
  */
 #include "frame.h"
 
 #ifdef ATTN_FUSED
 #define ACCUMULATE(x, y, sum) FMA(x, y, sum)
-#define MICRO ATTN_NAME(attn_micro_twin)
-#define NAME "twin"
-extern const ATTN_NAME(attn_micro) ATTN_NAME(attn_micro_twin);
 #else
 #define ACCUMULATE(x, y, sum) ADD(sum, MUL(x, y))
-#define MICRO ATTN_NAME(attn_micro_portable)
-#define NAME "portable"
+#define ATTN_MICRO attn_micro_portable
 #endif
 
 #if defined(ATTN_FUSED) && ATTN_BITS == 32
@@ -124,4 +120,9 @@ static int finite(const attn_real *x, size_t n) {
     return 1;
 }
 
-const ATTN_NAME(attn_micro) MICRO = {NAME, scores, hide, softmax, mix, mix_some, finite};
+#define NAMED(name) ATTN_NAME(name) /* with the macro ATTN_MICRO replaced first */
+#define TEXT(name) #name
+#define TEXT_OF(name) TEXT(name)
+extern const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO);
+const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO) = {TEXT_OF(ATTN_MICRO), scores, hide,    softmax,
+                                                 mix,                 mix_some, finite};

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels: one shared object each, exporting attest_kernel_v1 and nothing else.
 
-kernel_names := naive tiled
+kernel_names := naive tiled flash
 kernels := $(kernel_names:%=$(B)/impl/lib%.so)
 
 .PHONY: kernels
@@ -27,6 +27,34 @@ $(B)/impl/%_f64.o: impl/%.c
 $(B)/impl/libnaive.so: $(B)/impl/naive.o $(impl_checks)
 $(B)/impl/libtiled.so: $(B)/impl/tiled.o $(B)/impl/engine_tiled_f32.o $(B)/impl/engine_tiled_f64.o \
                        $(impl_frame) $(impl_portable) $(impl_checks)
+
+# flash: micro-kernels for each instruction set of the target, chosen at run time.
+impl_x86_64 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
+impl_aarch64 := $(findstring aarch64,$(shell $(CC) -dumpmachine))
+impl_simd := $(if $(impl_x86_64),avx2 avx512)$(if $(impl_aarch64),neon)
+impl_flags_avx2 := -mavx2 -mfma -mf16c
+impl_flags_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
+impl_vector := $(impl_simd:%=$(B)/impl/micro_vector_%.o) $(impl_simd:%=$(B)/impl/micro_wide_%.o)
+impl_twins := $(B)/impl/micro_twin_f32.o $(B)/impl/micro_twin_f64.o
+
+$(B)/impl/micro_twin_f%.o: impl/micro_portable.c
+	@mkdir -p $(@D)
+	@echo '  CC $@'
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=$* -DATTN_FUSED -DATTN_MICRO=attn_micro_twin -c $< -o $@
+
+$(B)/impl/micro_vector_%.o: impl/micro_vector.c
+	@mkdir -p $(@D)
+	@echo '  CC $@'
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_flags_$*) -fPIC -DATTN_SIMD=$* -c $< -o $@
+
+$(B)/impl/micro_wide_%.o: impl/micro_portable.c
+	@mkdir -p $(@D)
+	@echo '  CC $@'
+	$(CC) $(CPPFLAGS) $(CFLAGS) -O3 $(impl_flags_$*) -fPIC -DATTN_BITS=64 -DATTN_FUSED \
+	  -DATTN_MICRO=attn_micro_$* -c $< -o $@
+
+$(B)/impl/libflash.so: $(B)/impl/flash.o $(B)/impl/engine_flash_f32.o $(B)/impl/engine_flash_f64.o \
+                       $(impl_frame) $(impl_vector) $(impl_twins) $(impl_portable) $(impl_checks)
 
 $(kernels): $(B)/impl/lib%.so: impl/exports.map
 	@echo '  LD $@'

@@ -14,7 +14,7 @@
 
 typedef const attest_kernel *(*entry_fn)(uint32_t);
 
-static const char *const names[] = {"naive", "tiled"};
+static const char *const names[] = {"naive", "tiled", "flash"};
 enum { CASES = 400 };
 enum { KERNELS = sizeof names / sizeof names[0] };
 static const attest_kernel *kernels[KERNELS];

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vector micro-kernels, one source over a thin layer for each instruction set
+ * (simd_ATTN_SIMD.h). Each equals attn_micro_twin bit for bit: lanes are rows (scores, softmax) or
+ * output columns (mix), and a lane does what the twin does, in its order.
+ *
+ *   scores  SCORE_KEYS keys x SCORE_VECS vectors of rows in registers, along d;
+ *           queries are loaded, key elements are broadcast from where K lies
+ *   mix     MIX_ROWS rows x MIX_VECS vectors of columns in registers, along the keys;
+ *           values are loaded from where V lies, weights are broadcast
+ *
+ * One freedom: where the largest scores are zeros of both signs, the maximum may be either. The
+ * weights, sums and factors it leads to are the same.
+ */
+#include "drive.h"
+
+#include "convert.h"
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define JOIN_(x, y) x##y
+#define JOIN(x, y) JOIN_(x, y)
+#include TEXT(JOIN(simd_, ATTN_SIMD).h)
+
+#define MICRO JOIN(JOIN(attn_micro_, ATTN_SIMD), _f32)
+#define ENGINE JOIN(JOIN(attn_engine_, ATTN_SIMD), _f32)
+#define ROWS ATTN_TILE_ROWS
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+_Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
+
+/* How many of `left` things to take at once: the largest step, a middle one, or one. */
+static SIMD size_t step_of(size_t left, size_t step) {
+    return left == step || left >= step + 4 ? step : left >= 4 ? 4 : 1;
+}
+
+/* Constant `keys` and `vecs` after inlining: the sums live in registers. */
+static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
+                             vec scale, size_t keys, size_t vecs) {
+    vec sum[SCORE_KEYS][SCORE_VECS];
+    UNROLLED for (size_t j = 0; j < keys; j++) {
+        UNROLLED for (size_t v = 0; v < vecs; v++) { sum[j][v] = v_set(0.0f); }
+    }
+    for (size_t c = 0; c < d; c++) {
+        vec row[SCORE_VECS];
+        UNROLLED for (size_t v = 0; v < vecs; v++) { row[v] = v_load(q + c * ROWS + v * LANES); }
+        UNROLLED for (size_t j = 0; j < keys; j++) {
+            vec key = v_set(k[(int64_t)j * k_stride + (int64_t)c]);
+            UNROLLED for (size_t v = 0; v < vecs; v++) {
+                sum[j][v] = v_fma(row[v], key, sum[j][v]);
+            }
+        }
+    }
+    UNROLLED for (size_t j = 0; j < keys; j++) {
+        UNROLLED for (size_t v = 0; v < vecs; v++) {
+            v_store(s + j * ROWS + v * LANES, v_mul(scale, sum[j][v]));
+        }
+    }
+}
+
+static SIMD void score_columns(float *s, const float *q, const float *k, int64_t k_stride,
+                               size_t keys, size_t d, vec scale, size_t vecs) {
+    for (size_t j = 0, step; j < keys; j += step) {
+        const float *from = k + (int64_t)j * k_stride;
+        float *to = s + j * ROWS;
+        step = step_of(keys - j, SCORE_KEYS);
+        if (step == SCORE_KEYS) {
+            score_panel(to, q, from, k_stride, d, scale, SCORE_KEYS, vecs);
+        } else if (step == 4) {
+            score_panel(to, q, from, k_stride, d, scale, 4, vecs);
+        } else {
+            score_panel(to, q, from, k_stride, d, scale, 1, vecs);
+        }
+    }
+}
+
+static void scores(float *s, const float *q, const float *k, int64_t k_stride, size_t rows,
+                   size_t keys, size_t d, float scale) {
+    size_t r = 0;
+    for (; r + LANES < rows; r += LANES * SCORE_VECS) {
+        score_columns(s + r, q + r, k, k_stride, keys, d, v_set(scale), SCORE_VECS);
+    }
+    if (r < rows) {
+        score_columns(s + r, q + r, k, k_stride, keys, d, v_set(scale), 1);
+    }
+}
+
+static void hide(float *s, const unsigned char *visible, size_t rows, size_t keys) {
+    for (size_t j = 0; j < keys; j++) {
+        for (size_t r = 0; r < rows; r += LANES) {
+            size_t at = j * ROWS + r;
+            v_store(s + at, v_hide(v_load(s + at), visible + at));
+        }
+    }
+}
+
+/* attn_fast_expf, lane by lane. */
+static SIMD vec v_exp(vec x) {
+    vec shifted = v_fma(x, v_set(FASTEXP_LOG2E), v_set(FASTEXP_MAGIC));
+    vec n = v_sub(shifted, v_set(FASTEXP_MAGIC));
+    vec r = v_fma(n, v_set(-FASTEXP_LN2_HIGH), x);
+    r = v_fma(n, v_set(-FASTEXP_LN2_LOW), r);
+    vec p = v_fma(v_set(FASTEXP_C6), r, v_set(FASTEXP_C5));
+    p = v_fma(p, r, v_set(FASTEXP_C4));
+    p = v_fma(p, r, v_set(FASTEXP_C3));
+    p = v_fma(p, r, v_set(FASTEXP_C2));
+    p = v_fma(p, r, v_set(1.0f));
+    p = v_fma(p, r, v_set(1.0f));
+    return v_scale(p, n, shifted, x);
+}
+
+static SIMD vec column_max(const float *s, vec max, size_t keys) {
+    vec top[4] = {max, max, max, max};
+    size_t j = 0;
+    for (; j + 4 <= keys; j += 4) {
+        UNROLLED for (size_t v = 0; v < 4; v++) { top[v] = v_max(v_load(s + (j + v) * ROWS), top[v]); }
+    }
+    for (; j < keys; j++) {
+        top[0] = v_max(v_load(s + j * ROWS), top[0]);
+    }
+    return v_max(v_max(top[3], top[2]), v_max(top[1], top[0]));
+}
+
+static void softmax(float *s, float *max, float *sum, float *factor, size_t rows, size_t keys) {
+    for (size_t r = 0; r < rows; r += LANES) {
+        vec old = v_load(max + r);
+        vec top = column_max(s + r, old, keys);
+        vec shift = v_shift_of(top);
+        vec shrink = v_exp(v_sub(old, shift));
+        vec total = v_mul(v_load(sum + r), shrink);
+        for (size_t j = 0; j < keys; j++) {
+            vec weight = v_exp(v_sub(v_load(s + j * ROWS + r), shift));
+            v_store(s + j * ROWS + r, weight);
+            total = v_add(total, weight);
+        }
+        v_store(max + r, top);
+        v_store(sum + r, total);
+        v_store(factor + r, shrink);
+    }
+}
+
+/* `some`: the last vector of a row is cut to its first `some` columns; 0 for none. */
+static SIMD vec load_column(const float *p, size_t some) {
+    return some ? v_load_some(p, some) : v_load(p);
+}
+
+static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
+                           const float *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
+                           size_t some) {
+    vec sum[MIX_ROWS][MIX_VECS];
+    UNROLLED for (size_t r = 0; r < rows; r++) {
+        UNROLLED for (size_t c = 0; c < vecs; c++) {
+            sum[r][c] = v_mul(v_set(factor[r]), load_column(o + r * o_stride + c * LANES, some));
+        }
+    }
+    for (size_t j = 0; j < keys; j++) {
+        vec value[MIX_VECS];
+        UNROLLED for (size_t c = 0; c < vecs; c++) {
+            value[c] = load_column(v + (int64_t)j * v_stride + (int64_t)(c * LANES), some);
+        }
+        UNROLLED for (size_t r = 0; r < rows; r++) {
+            vec weight = v_set(s[j * ROWS + r]);
+            UNROLLED for (size_t c = 0; c < vecs; c++) {
+                sum[r][c] = v_fma(weight, value[c], sum[r][c]);
+            }
+        }
+    }
+    UNROLLED for (size_t r = 0; r < rows; r++) {
+        UNROLLED for (size_t c = 0; c < vecs; c++) {
+            float *to = o + r * o_stride + c * LANES;
+            if (some) {
+                v_store_some(to, sum[r][c], some);
+            } else {
+                v_store(to, sum[r][c]);
+            }
+        }
+    }
+}
+
+static SIMD void mix_columns(float *o, size_t dv, const float *s, const float *factor,
+                             const float *v, int64_t v_stride, size_t rows, size_t keys,
+                             size_t vecs, size_t some) {
+    for (size_t r = 0, step; r < rows; r += step) {
+        step = step_of(rows - r, MIX_ROWS);
+        float *to = o + r * dv;
+        if (step == MIX_ROWS) {
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, MIX_ROWS, vecs, some);
+        } else if (step == 4) {
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 4, vecs, some);
+        } else {
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 1, vecs, some);
+        }
+    }
+}
+
+static void mix(float *o, const float *s, const float *factor, const float *v, int64_t v_stride,
+                size_t rows, size_t keys, size_t dv) {
+    size_t c = 0;
+    for (; c + LANES * MIX_VECS <= dv; c += LANES * MIX_VECS) {
+        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, MIX_VECS, 0);
+    }
+    for (; c + LANES <= dv; c += LANES) {
+        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, 0);
+    }
+    if (c < dv) {
+        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, dv - c);
+    }
+}
+
+/* Rare (a value of a partial tile is not finite), so one vector at a time. */
+static void mix_some(float *o, const float *s, const float *factor, const float *v,
+                     int64_t v_stride, const unsigned char *visible, size_t rows, size_t keys,
+                     size_t dv) {
+    for (size_t c = 0; c < dv; c += LANES) {
+        size_t n = dv - c < LANES ? dv - c : LANES;
+        for (size_t r = 0; r < rows; r++) {
+            float *to = o + r * dv + c;
+            vec sum = v_mul(v_set(factor[r]), v_load_some(to, n));
+            for (size_t j = 0; j < keys; j++) {
+                if (visible[j * ROWS + r]) {
+                    vec value = v_load_some(v + (int64_t)j * v_stride + (int64_t)c, n);
+                    sum = v_fma(v_set(s[j * ROWS + r]), value, sum);
+                }
+            }
+            v_store_some(to, sum, n);
+        }
+    }
+}
+
+static int finite(const float *x, size_t n) {
+    float lane[LANES];
+    vec sum = v_set(0.0f);
+    size_t c = 0;
+    for (; c + LANES <= n; c += LANES) {
+        vec value = v_load(x + c);
+        sum = v_add(sum, v_sub(value, value));
+    }
+    v_store(lane, sum);
+    for (; c < n; c++) {
+        lane[0] += x[c] - x[c];
+    }
+    int all = 1;
+    for (size_t l = 0; l < LANES; l++) {
+        all &= lane[l] == 0.0f;
+    }
+    return all;
+}
+
+#define LOADER(name, widen, dtype)                                                                 \
+    static void name(float *to, const void *from, int64_t position, int64_t stride, size_t n) {    \
+        const uint16_t *array = (const uint16_t *)from + position;                                 \
+        size_t c = 0;                                                                              \
+        for (; stride == 1 && c + LANES <= n; c += LANES) {                                        \
+            v_store(to + c, widen(array + c));                                                     \
+        }                                                                                          \
+        for (; c < n; c++) {                                                                       \
+            to[c] = (float)attn_load(dtype, array + (int64_t)c * stride);                          \
+        }                                                                                          \
+    }
+
+LOADER(load_f16, v_from_half, ATTEST_F16)
+LOADER(load_bf16, v_from_brain, ATTEST_BF16)
+
+extern const attn_micro_f32 MICRO;
+extern const attn_engine_f32 ENGINE;
+const attn_micro_f32 MICRO = {TEXT(ATTN_SIMD), scores, hide, softmax, mix, mix_some, finite};
+const attn_engine_f32 ENGINE = {&MICRO, load_f16, load_bf16};

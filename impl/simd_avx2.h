@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The vector layer of micro_vector.c for AVX2 with FMA and F16C. */
+#ifndef ATTN_SIMD_AVX2_H
+#define ATTN_SIMD_AVX2_H
+
+#include <immintrin.h>
+
+#include "fastexp.h"
+
+typedef __m256 vec;
+enum { LANES = 8 };
+enum { SCORE_KEYS = 6, SCORE_VECS = 2 }; /* 12 of 16 registers hold sums */
+enum { MIX_ROWS = 6, MIX_VECS = 2 };
+
+#define SIMD inline __attribute__((always_inline))
+
+static SIMD vec v_load(const float *p) { return _mm256_loadu_ps(p); }
+static SIMD void v_store(float *p, vec x) { _mm256_storeu_ps(p, x); }
+static SIMD vec v_set(float x) { return _mm256_set1_ps(x); }
+static SIMD vec v_add(vec x, vec y) { return _mm256_add_ps(x, y); }
+static SIMD vec v_sub(vec x, vec y) { return _mm256_sub_ps(x, y); }
+static SIMD vec v_mul(vec x, vec y) { return _mm256_mul_ps(x, y); }
+static SIMD vec v_fma(vec x, vec y, vec z) { return _mm256_fmadd_ps(x, y, z); }
+/* x > y ? x : y, lane by lane: a NaN in x is passed over, one in y is kept. */
+static SIMD vec v_max(vec x, vec y) { return _mm256_max_ps(x, y); }
+
+static SIMD __m256i v_first(size_t n) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
+}
+static SIMD vec v_load_some(const float *p, size_t n) {
+    return _mm256_maskload_ps(p, v_first(n));
+}
+static SIMD void v_store_some(float *p, vec x, size_t n) {
+    _mm256_maskstore_ps(p, v_first(n), x);
+}
+
+/* 0 where x is -inf, else x. */
+static SIMD vec v_shift_of(vec x) {
+    return _mm256_and_ps(_mm256_cmp_ps(x, v_set(-INFINITY), _CMP_NEQ_UQ), x);
+}
+
+/* x where the byte is not 0, else -inf. */
+static SIMD vec v_hide(vec x, const unsigned char *visible) {
+    __m256i words = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)visible));
+    __m256i hidden = _mm256_cmpeq_epi32(words, _mm256_setzero_si256());
+    return _mm256_blendv_ps(x, v_set(-INFINITY), _mm256_castsi256_ps(hidden));
+}
+
+/* p * 2^n with one rounding, 0 where x < FASTEXP_LOW; `shifted` is n + FASTEXP_MAGIC. */
+static SIMD vec v_scale(vec p, vec n, vec shifted, vec x) {
+    (void)n;
+    __m256i bits = _mm256_slli_epi32(_mm256_castps_si256(shifted), 23);
+    bits = _mm256_add_epi32(bits, _mm256_set1_epi32((int)FASTEXP_BIAS));
+    vec lifted = _mm256_mul_ps(p, _mm256_castsi256_ps(bits));
+    lifted = _mm256_and_ps(_mm256_cmp_ps(x, v_set(FASTEXP_LOW), _CMP_NLT_UQ), lifted);
+    return _mm256_mul_ps(lifted, v_set(FASTEXP_DROP));
+}
+
+static SIMD vec v_from_half(const uint16_t *p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+static SIMD vec v_from_brain(const uint16_t *p) {
+    __m256i words = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(words, 16));
+}
+
+#endif

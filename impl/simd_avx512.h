@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The vector layer of micro_vector.c for AVX-512 (F, BW, DQ, VL). */
+#ifndef ATTN_SIMD_AVX512_H
+#define ATTN_SIMD_AVX512_H
+
+#include <immintrin.h>
+
+#include "fastexp.h"
+
+typedef __m512 vec;
+enum { LANES = 16 };
+enum { SCORE_KEYS = 12, SCORE_VECS = 2 }; /* 24 of 32 registers hold sums */
+enum { MIX_ROWS = 8, MIX_VECS = 2 };
+
+#define SIMD inline __attribute__((always_inline))
+
+static SIMD vec v_load(const float *p) { return _mm512_loadu_ps(p); }
+static SIMD void v_store(float *p, vec x) { _mm512_storeu_ps(p, x); }
+static SIMD vec v_set(float x) { return _mm512_set1_ps(x); }
+static SIMD vec v_add(vec x, vec y) { return _mm512_add_ps(x, y); }
+static SIMD vec v_sub(vec x, vec y) { return _mm512_sub_ps(x, y); }
+static SIMD vec v_mul(vec x, vec y) { return _mm512_mul_ps(x, y); }
+static SIMD vec v_fma(vec x, vec y, vec z) { return _mm512_fmadd_ps(x, y, z); }
+/* x > y ? x : y, lane by lane: a NaN in x is passed over, one in y is kept. */
+static SIMD vec v_max(vec x, vec y) { return _mm512_max_ps(x, y); }
+
+static SIMD __mmask16 v_first(size_t n) { return (__mmask16)((1u << n) - 1u); }
+static SIMD vec v_load_some(const float *p, size_t n) {
+    return _mm512_maskz_loadu_ps(v_first(n), p);
+}
+static SIMD void v_store_some(float *p, vec x, size_t n) {
+    _mm512_mask_storeu_ps(p, v_first(n), x);
+}
+
+/* 0 where x is -inf, else x. */
+static SIMD vec v_shift_of(vec x) {
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, v_set(-INFINITY), _CMP_NEQ_UQ), x);
+}
+
+/* x where the byte is not 0, else -inf. */
+static SIMD vec v_hide(vec x, const unsigned char *visible) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)visible);
+    return _mm512_mask_mov_ps(v_set(-INFINITY), _mm_test_epi8_mask(bytes, bytes), x);
+}
+
+/* p * 2^n with one rounding, 0 where x < FASTEXP_LOW; `shifted` is n + FASTEXP_MAGIC. */
+static SIMD vec v_scale(vec p, vec n, vec shifted, vec x) {
+    (void)shifted;
+    return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, v_set(FASTEXP_LOW), _CMP_NLT_UQ), p, n);
+}
+
+static SIMD vec v_from_half(const uint16_t *p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+static SIMD vec v_from_brain(const uint16_t *p) {
+    __m512i words = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(words, 16));
+}
+
+#endif
