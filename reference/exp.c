@@ -2,7 +2,7 @@
 /*
  * exp, by a table of 2^(j/32) and a Taylor polynomial.
  *
- *   x = k * ln2/32 + r with |r| <= ln2/64 (1 + 2^-40),  k = 32 e + j,  0 <= j < 32
+ *   x = k * ln2/32 + r with |r| <= ln2/64 (1 + 2^-30),  k = 32 e + j,  0 <= j < 32
  *   exp(x) = 2^e * 2^(j/32) * exp(r)
  *
  * Error of attn_exp_dd relative to exp(x), each term at most 2^-60: the rounding of r, of q, of
@@ -56,16 +56,20 @@ static const double INV_STEP = 0x1.71547652b82fep+5; /* 32/ln2 to nearest */
 static const double STEP_C1 = 0x1.62e42fefap-6;
 static const double STEP_C2 = 0x1.cf79abc9e3b3ap-45;
 
+enum { OFFSET = 1088 }; /* in powers of two; exp(-746) > 2^-1077 */
+
 attn_dd attn_exp_dd(double x, int *exponent)
 {
-    int k = (int)(x * INV_STEP + (x < 0 ? -0.5 : 0.5));
-    unsigned j = (unsigned)k & 31u;
+    /* Beside an offset that keeps it positive, truncation of k + 1/2 is rounding to nearest. */
+    unsigned n = (unsigned)(x * INV_STEP + (32 * OFFSET + 0.5));
+    int k = (int)n - 32 * OFFSET;
+    unsigned j = n % 32;
     double r = (x - k * STEP_C1) - k * STEP_C2;
     double p = 1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 + r * (1.0 / 5040)));
     p = 1.0 / 2 + r * (1.0 / 6 + r * p);
     double q = r + r * r * p;
     double t = exp2_table[j][0];
-    *exponent = (k - (int)j) / 32;
+    *exponent = (int)(n / 32) - OFFSET;
     return attn_fast_two_sum(t, t * q + exp2_table[j][1]);
 }
 
