@@ -299,6 +299,9 @@ static void whole_block(const job *j, desk *d, block_t *block, int64_t number) {
     ATTN_NAME(attn_state_begin)(&d->total, block, 1);
     int64_t first, last;
     chunks_in_use(j, block, &first, &last);
+    if (first < last && !block->has_sinks) { /* merging into nothing would give these bits */
+        run_chunk(j, block, &d->scratch, &d->total, first++);
+    }
     for (int64_t chunk = first; chunk < last; chunk++) {
         run_chunk(j, block, &d->scratch, &d->part, chunk);
         ATTN_NAME(attn_state_merge)(&d->total, &d->part, block, j->engine->micro, &d->scratch);

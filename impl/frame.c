@@ -19,9 +19,10 @@ typedef struct spans {
 typedef struct tile {
     int64_t start;
     size_t keys;
-    int all;                     /* every row sees every key */
-    unsigned char key[KEYS];     /* 1 where some row sees the key */
-    unsigned char row[ROWS];     /* 1 where the row sees some key */
+    int all;                 /* every row sees every key */
+    int every_key;           /* every key is seen by some row */
+    unsigned char key[KEYS]; /* 1 where some row sees the key */
+    unsigned char row[ROWS]; /* 1 where the row sees some key */
 } tile;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -119,61 +120,69 @@ static void add_slopes(const block_t *block, const scratch_t *scratch, const til
     }
 }
 
-/* Fills visible, and the bias where there is one; returns how many pairs are visible. */
-static size_t look(tile *t, const block_t *block, const scratch_t *scratch, const spans *span) {
-    int banded = 0;
+/* What is visible of the tile as a whole, by key and by row; 1 if anything is. */
+static int sum_up(tile *t, const block_t *block, const unsigned char *visible) {
+    unsigned char outside[ROWS], every_pair = 1, every_key = 1, any = 0;
+    for (size_t r = 0; r < ROWS; r++) {
+        outside[r] = r >= block->rows;
+        t->row[r] = 0;
+    }
+    for (size_t j = 0; j < t->keys; j++) {
+        unsigned char some = 0, each = 1;
+        for (size_t r = 0; r < ROWS; r++) {
+            unsigned char bit = visible[j * ROWS + r];
+            some |= bit;
+            each &= bit | outside[r];
+            t->row[r] |= bit;
+        }
+        t->key[j] = some;
+        any |= some;
+        every_key &= some;
+        every_pair &= each;
+    }
+    t->all = every_pair;
+    t->every_key = every_key;
+    return any;
+}
+
+/* Fills visible, and the bias where there is one; returns 1 if any pair is visible. */
+static int look(tile *t, const block_t *block, const scratch_t *scratch, const spans *span) {
+    int banded = 0, any = 1;
     for (size_t r = 0; r < block->rows; r++) {
         int64_t end = t->start + (int64_t)t->keys;
         banded |= span->low[r] > t->start || span->high[r] < end;
     }
-    size_t pairs = block->rows * t->keys, count = 0;
-    t->all = !banded && !block->mask_bool && !block->mask_add;
+    t->all = t->every_key = !banded && !block->mask_bool && !block->mask_add;
     if (t->all) {
         for (size_t r = 0; r < ROWS; r++) {
             t->row[r] = 1;
         }
-        if (block->has_slopes) {
-            add_slopes(block, scratch, t);
+    } else {
+        show_band(scratch->visible, t, span);
+        if (block->mask_bool) {
+            and_mask(block, scratch, t);
         }
-        return pairs;
+        if (block->mask_add) {
+            load_bias(block, scratch, t);
+        }
+        any = sum_up(t, block, scratch->visible);
     }
-    show_band(scratch->visible, t, span);
-    if (block->mask_bool) {
-        and_mask(block, scratch, t);
-    }
-    if (block->mask_add) {
-        load_bias(block, scratch, t);
-    }
-    if (block->has_slopes) {
+    if (block->has_slopes && any) {
         add_slopes(block, scratch, t);
     }
-    for (size_t r = 0; r < ROWS; r++) {
-        t->row[r] = 0;
-    }
-    for (size_t j = 0; j < t->keys; j++) {
-        unsigned char any = 0;
-        for (size_t r = 0; r < ROWS; r++) {
-            unsigned char bit = scratch->visible[j * ROWS + r];
-            any |= bit;
-            t->row[r] |= bit;
-            count += bit;
-        }
-        t->key[j] = any;
-    }
-    t->all = count == pairs;
-    return count;
+    return any;
 }
 
 /* The rows of the tile's keys with stride *stride; keys that no row sees are not touched. */
 static const attn_real *fetch(const matrix_t *from, const tile *t, size_t width, attn_real *copy,
                               int64_t *stride) {
-    if (t->all && from->in_place) {
+    if (t->every_key && from->in_place) {
         *stride = from->row_stride;
         return (const attn_real *)from->data + t->start * from->row_stride;
     }
     for (size_t j = 0; j < t->keys; j++) {
         attn_real *row = copy + j * width;
-        if (t->all || t->key[j]) {
+        if (t->every_key || t->key[j]) {
             int64_t position = (t->start + (int64_t)j) * from->row_stride;
             from->load(row, from->data, position, from->column_stride, width);
         } else {
@@ -184,6 +193,15 @@ static const attn_real *fetch(const matrix_t *from, const tile *t, size_t width,
     }
     *stride = (int64_t)width;
     return copy;
+}
+
+static int all_finite(const micro_t *micro, const attn_real *v, int64_t stride, size_t keys,
+                      size_t dv) {
+    int finite = 1;
+    for (size_t j = 0; j < keys; j++) {
+        finite &= micro->finite(v + (int64_t)j * stride, dv);
+    }
+    return finite;
 }
 
 /* SEM-05, then the bias: MASK-06. */
@@ -216,7 +234,7 @@ static void one_tile(const state_t *state, const block_t *block, const micro_t *
     }
     micro->softmax(scratch->s, state->max, state->sum, scratch->factor, block->rows, t->keys);
     const attn_real *v = fetch(&block->v, t, block->dv, scratch->v, &stride);
-    if (t->all || micro->finite(v, t->keys * block->dv)) {
+    if (t->all || all_finite(micro, v, stride, t->keys, block->dv)) {
         micro->mix(state->o, scratch->s, scratch->factor, v, stride, block->rows, t->keys,
                    block->dv);
     } else {
@@ -247,7 +265,7 @@ void ATTN_NAME(attn_block_range)(const state_t *state, const block_t *block, con
         tile t;
         t.start = first;
         t.keys = (size_t)(smaller(last, first - first % KEYS + KEYS) - first);
-        if (look(&t, block, scratch, &span) > 0) {
+        if (look(&t, block, scratch, &span)) {
             one_tile(state, block, micro, scratch, &t);
             for (size_t r = 0; r < ROWS; r++) {
                 state->seen[r] |= t.row[r];

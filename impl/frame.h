@@ -10,7 +10,7 @@
  *       tile: at most ATTN_TILE_KEYS keys; tiles start at multiples of ATTN_TILE_KEYS, so that a
  *             row's arithmetic does not depend on the rows beside it
  *         visible    class of the tile: all pairs, some, or none; none is skipped
- *         fetch K    in place where all pairs are visible; else seen keys are copied, others are 0
+ *         fetch K    in place where some row sees each key; else seen keys are copied, others are 0
  *         scores     s[j][r] = scale * (q[r] . k[j])                           micro-kernel
  *         bend       softcap, then bias; an invisible pair becomes -inf        micro-kernel hide
  *         softmax    max, exp, sum; the old sum and output shrink by factor[r] micro-kernel

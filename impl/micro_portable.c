@@ -25,9 +25,9 @@
 #ifndef ATTN_FUSED
 void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position, int64_t stride,
                                size_t n) {
-    const attn_real *array = (const attn_real *)from;
+    const attn_real *array = (const attn_real *)from + position;
     for (size_t c = 0; c < n; c++) {
-        to[c] = array[position + (int64_t)c * stride];
+        to[c] = array[(int64_t)c * stride];
     }
 }
 #endif

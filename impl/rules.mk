@@ -14,15 +14,17 @@ impl_frame := $(foreach part,frame drive load,$(B)/impl/$(part)_f32.o $(B)/impl/
               $(B)/impl/entry.o
 impl_portable := $(B)/impl/micro_portable_f32.o $(B)/impl/micro_portable_f64.o
 
+impl_opt := $(if $(SAN),,-O3) # the frame's own loops vectorise
+
 $(B)/impl/%_f32.o: impl/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=32 -c $< -o $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_opt) -fPIC -DATTN_BITS=32 -c $< -o $@
 
 $(B)/impl/%_f64.o: impl/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=64 -c $< -o $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_opt) -fPIC -DATTN_BITS=64 -c $< -o $@
 
 $(B)/impl/libnaive.so: $(B)/impl/naive.o $(impl_checks)
 $(B)/impl/libtiled.so: $(B)/impl/tiled.o $(B)/impl/engine_tiled_f32.o $(B)/impl/engine_tiled_f64.o \
@@ -37,20 +39,20 @@ impl_flags_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
 impl_vector := $(impl_simd:%=$(B)/impl/micro_vector_%.o) $(impl_simd:%=$(B)/impl/micro_wide_%.o)
 impl_twins := $(B)/impl/micro_twin_f32.o $(B)/impl/micro_twin_f64.o
 
-$(B)/impl/micro_twin_f%.o: impl/micro_portable.c
+$(impl_twins): $(B)/impl/micro_twin_f%.o: impl/micro_portable.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=$* -DATTN_FUSED -DATTN_MICRO=attn_micro_twin -c $< -o $@
 
-$(B)/impl/micro_vector_%.o: impl/micro_vector.c
+$(impl_simd:%=$(B)/impl/micro_vector_%.o): $(B)/impl/micro_vector_%.o: impl/micro_vector.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_flags_$*) -fPIC -DATTN_SIMD=$* -c $< -o $@
 
-$(B)/impl/micro_wide_%.o: impl/micro_portable.c
+$(impl_simd:%=$(B)/impl/micro_wide_%.o): $(B)/impl/micro_wide_%.o: impl/micro_portable.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
-	$(CC) $(CPPFLAGS) $(CFLAGS) -O3 $(impl_flags_$*) -fPIC -DATTN_BITS=64 -DATTN_FUSED \
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_opt) $(impl_flags_$*) -fPIC -DATTN_BITS=64 -DATTN_FUSED \
 	  -DATTN_MICRO=attn_micro_$* -c $< -o $@
 
 $(B)/impl/libflash.so: $(B)/impl/flash.o $(B)/impl/engine_flash_f32.o $(B)/impl/engine_flash_f64.o \
