@@ -61,3 +61,12 @@ $(B)/impl/libflash.so: $(B)/impl/flash.o $(B)/impl/engine_flash_f32.o $(B)/impl/
 $(kernels): $(B)/impl/lib%.so: impl/exports.map
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) -shared -Wl,--version-script=impl/exports.map $(filter %.o,$^) -lm -lpthread -o $@
+
+# For the tests of micro-kernels, which no kernel exports.
+$(B)/libmicro.a: $(impl_vector) $(impl_twins) $(impl_portable) $(B)/reference/convert.o
+	@rm -f $@
+	@echo '  AR $@'
+	$(AR) $(AR_FLAGS) $@ $^
+
+$(B)/tests/test_micro: $(B)/libmicro.a
+$(B)/tests/test_micro: test_libraries += $(B)/libmicro.a

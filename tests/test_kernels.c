@@ -297,6 +297,33 @@ static void test_chunks(void **state) {
     }
 }
 
+/* flash: whichever micro-kernels run, the bits are those of the portable twins. */
+static void test_instruction_sets(void **state) {
+    (void)state;
+    const char *const sets[] = {"none", "avx2", "avx512", "neon"};
+    for (uint64_t seed = 0; seed < CASES / 4; seed++) {
+        results first = {0};
+        for (int n = 0; n < 4; n++) {
+            kernel_case c;
+            case_make(&c, seed ^ 0x5e75, 1, seed % 20 == 0 ? 2 : 1);
+            setenv("ATTEST_SIMD", sets[n], 1);
+            run(kernels[KERNELS - 1], &c.p);
+            results now = read_results(&c.p);
+            for (int64_t row = 0; n > 0 && row < now.rows; row++) {
+                assert_true(same_rows(&first, row, &now, row));
+            }
+            if (n == 0) {
+                first = now;
+            } else {
+                drop(now);
+            }
+            case_release(&c);
+        }
+        drop(first);
+    }
+    unsetenv("ATTEST_SIMD");
+}
+
 static void poison(const attest_tensor *t, int64_t b, int64_t h, int64_t s, uint64_t *seed) {
     const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, 1e30, 0.0, -0.0};
     for (int64_t c = 0; c < t->shape[3]; c++) {
@@ -453,6 +480,7 @@ int main(void) {
         cmocka_unit_test(test_against_reference), cmocka_unit_test(test_threads_and_batch),
         cmocka_unit_test(test_chunks),            cmocka_unit_test(test_isolation),
         cmocka_unit_test(test_unseen_keys),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_instruction_sets),
     };
     return cmocka_run_group_tests(tests, load_kernels, NULL);
 }

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Claim C16: each vector micro-kernel equals its portable twin bit for bit, over every tail of
+ * rows, keys and columns, with special values among the data. Lanes and rows beyond the ends must
+ * not be read from K and V nor written to the output: those buffers end where the data ends.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../impl/drive.h"
+#include "convert.h"
+
+enum { ROWS = ATTN_TILE_ROWS, KEYS = ATTN_TILE_KEYS, WIDEST = 144, GAP = 3 };
+
+extern const attn_micro_f32 attn_micro_twin_f32;
+#if defined(__x86_64__)
+extern const attn_engine_f32 attn_engine_avx2_f32, attn_engine_avx512_f32;
+#elif defined(__aarch64__)
+extern const attn_engine_f32 attn_engine_neon_f32;
+#endif
+
+static const attn_engine_f32 *engines[4];
+static int engine_count;
+
+static int find_engines(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("f16c")) {
+        engines[engine_count++] = &attn_engine_avx2_f32;
+    }
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        engines[engine_count++] = &attn_engine_avx512_f32;
+    }
+#elif defined(__aarch64__)
+    engines[engine_count++] = &attn_engine_neon_f32;
+#endif
+    for (int n = 0; n < engine_count; n++) {
+        print_message("# %s\n", engines[n]->micro->name);
+    }
+    return 0;
+}
+
+static void need_engine(void **state) {
+    (void)state;
+    if (engine_count == 0) {
+        skip();
+    }
+}
+
+static uint64_t seed = 1;
+
+static uint64_t draw(void) { /* splitmix64 */
+    uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static float value(int special) {
+    const float odd[] = {NAN, INFINITY, -INFINITY, 1e38f, -1e38f, 1e-40f, -1e-40f, -0.0f};
+    if (special && draw() % 32 == 0) {
+        return odd[draw() % 8];
+    }
+    return (float)((int64_t)(draw() % 16385) - 8192) / 2048.0f;
+}
+
+/* n scalars in a block of exactly that size, so that a sanitizer sees one too many. */
+static float *values(size_t n, int special) {
+    float *x = malloc((n ? n : 1) * sizeof *x);
+    for (size_t c = 0; c < n; c++) {
+        x[c] = value(special);
+    }
+    return x;
+}
+
+static float *copy(const float *x, size_t n) {
+    float *y = malloc((n ? n : 1) * sizeof *y);
+    memcpy(y, x, n * sizeof *y);
+    return y;
+}
+
+static int same(float a, float b) {
+    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Lanes 0 .. rows-1 of `keys` keys. */
+static int same_lanes(const float *a, const float *b, size_t rows, size_t keys) {
+    int equal = 1;
+    for (size_t j = 0; j < keys; j++) {
+        for (size_t r = 0; r < rows; r++) {
+            equal &= same(a[j * ROWS + r], b[j * ROWS + r]);
+        }
+    }
+    return equal;
+}
+
+static void check_scores(const attn_micro_f32 *m, size_t rows, size_t keys, size_t d) {
+    int special = draw() % 4 == 0;
+    int64_t stride = (int64_t)(d + draw() % GAP);
+    float *q = values(d * ROWS, special), *k = values((keys - 1) * (size_t)stride + d, special);
+    float *got = values(KEYS * ROWS, 0), *expected = copy(got, KEYS * ROWS), scale = value(0);
+    m->scores(got, q, k, stride, rows, keys, d, scale);
+    attn_micro_twin_f32.scores(expected, q, k, stride, rows, keys, d, scale);
+    if (!same_lanes(got, expected, rows, keys)) {
+        fail_msg("%s: scores differ at m = %zu, n = %zu, d = %zu", m->name, rows, keys, d);
+    }
+    free(q);
+    free(k);
+    free(got);
+    free(expected);
+}
+
+static void test_scores(void **state) {
+    need_engine(state);
+    for (int n = 0; n < engine_count; n++) {
+        for (size_t rows = 1; rows <= ROWS; rows++) {
+            for (size_t keys = 1; keys <= KEYS; keys++) {
+                check_scores(engines[n]->micro, rows, keys, 1 + draw() % 20);
+            }
+        }
+        for (size_t d = 1; d <= WIDEST; d++) {
+            check_scores(engines[n]->micro, 1 + draw() % ROWS, 1 + draw() % KEYS, d);
+        }
+    }
+}
+
+static void check_mix(const attn_micro_f32 *m, size_t rows, size_t keys, size_t dv) {
+    int special = draw() % 4 == 0;
+    int64_t stride = (int64_t)(dv + draw() % GAP);
+    float *s = values(KEYS * ROWS, special), *factor = values(ROWS, 0);
+    float *v = values((keys - 1) * (size_t)stride + dv, special);
+    float *got = values(rows * dv, special), *expected = copy(got, rows * dv);
+    unsigned char visible[KEYS * ROWS];
+    for (size_t c = 0; c < KEYS * ROWS; c++) {
+        visible[c] = draw() % 2 == 0;
+    }
+    m->mix(got, s, factor, v, stride, rows, keys, dv);
+    attn_micro_twin_f32.mix(expected, s, factor, v, stride, rows, keys, dv);
+    for (size_t c = 0; c < rows * dv; c++) {
+        if (!same(got[c], expected[c])) {
+            fail_msg("%s: mix differs at m = %zu, n = %zu, d = %zu", m->name, rows, keys, dv);
+        }
+    }
+    m->mix_some(got, s, factor, v, stride, visible, rows, keys, dv);
+    attn_micro_twin_f32.mix_some(expected, s, factor, v, stride, visible, rows, keys, dv);
+    for (size_t c = 0; c < rows * dv; c++) {
+        if (!same(got[c], expected[c])) {
+            fail_msg("%s: mix_some differs at m = %zu, n = %zu, d = %zu", m->name, rows, keys, dv);
+        }
+    }
+    free(s);
+    free(factor);
+    free(v);
+    free(got);
+    free(expected);
+}
+
+static void test_mix(void **state) {
+    need_engine(state);
+    for (int n = 0; n < engine_count; n++) {
+        for (size_t rows = 1; rows <= ROWS; rows++) {
+            for (size_t dv = 1; dv <= WIDEST; dv++) {
+                check_mix(engines[n]->micro, rows, 1 + draw() % 9, dv);
+            }
+        }
+        for (size_t keys = 1; keys <= KEYS; keys++) {
+            check_mix(engines[n]->micro, 1 + draw() % ROWS, keys, 1 + draw() % 40);
+        }
+    }
+}
+
+/* The weights that a tile of hidden, ordinary and special scores leads to. */
+static void check_softmax(const attn_micro_f32 *m, size_t rows, size_t keys) {
+    int special = draw() % 4 == 0;
+    float *s = values(KEYS * ROWS, special), *twin_s;
+    float *state[3], *twin[3]; /* max, sum, factor */
+    unsigned char visible[KEYS * ROWS];
+    for (size_t c = 0; c < KEYS * ROWS; c++) {
+        visible[c] = (unsigned char)(draw() % 4);
+        s[c] *= (float)(draw() % 8 == 0 ? 30 : 1);
+    }
+    twin_s = copy(s, KEYS * ROWS);
+    for (int n = 0; n < 3; n++) {
+        state[n] = values(ROWS, 0);
+        for (size_t r = 0; r < ROWS && n == 0; r++) {
+            state[n][r] = draw() % 3 == 0 ? -INFINITY : state[n][r];
+        }
+        twin[n] = copy(state[n], ROWS);
+    }
+    m->hide(s, visible, rows, keys);
+    attn_micro_twin_f32.hide(twin_s, visible, rows, keys);
+    assert_true(same_lanes(s, twin_s, rows, keys));
+    m->softmax(s, state[0], state[1], state[2], rows, keys);
+    attn_micro_twin_f32.softmax(twin_s, twin[0], twin[1], twin[2], rows, keys);
+    int equal = same_lanes(s, twin_s, rows, keys);
+    for (size_t r = 0; r < rows; r++) { /* the maximum: a zero of either sign */
+        equal &= same(state[0][r], twin[0][r]) || (state[0][r] == 0 && twin[0][r] == 0);
+        equal &= same(state[1][r], twin[1][r]) && same(state[2][r], twin[2][r]);
+    }
+    if (!equal) {
+        fail_msg("%s: softmax differs at m = %zu, n = %zu", m->name, rows, keys);
+    }
+    for (int n = 0; n < 3; n++) {
+        free(state[n]);
+        free(twin[n]);
+    }
+    free(s);
+    free(twin_s);
+}
+
+static void test_softmax(void **state) {
+    need_engine(state);
+    for (int n = 0; n < engine_count; n++) {
+        for (size_t rows = 1; rows <= ROWS; rows++) {
+            for (size_t keys = 1; keys <= KEYS; keys++) {
+                check_softmax(engines[n]->micro, rows, keys);
+            }
+        }
+    }
+}
+
+static void test_finite(void **state) {
+    need_engine(state);
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int n = 0; n < engine_count; n++) {
+        for (size_t length = 0; length <= WIDEST; length++) {
+            float *x = values(length, 0);
+            assert_true(engines[n]->micro->finite(x, length));
+            for (size_t at = 0; at < length; at++) {
+                float kept = x[at];
+                x[at] = bad[at % 3];
+                assert_false(engines[n]->micro->finite(x, length));
+                x[at] = 3.4e38f;
+                assert_true(engines[n]->micro->finite(x, length));
+                x[at] = kept;
+            }
+            free(x);
+        }
+    }
+}
+
+/* Every 16-bit word, at every offset from a vector's start. */
+static void test_loaders(void **state) {
+    need_engine(state);
+    static uint16_t words[65536 + 64];
+    static float to[65536 + 64];
+    for (size_t n = 0; n < sizeof words / sizeof words[0]; n++) {
+        words[n] = (uint16_t)n;
+    }
+    for (int n = 0; n < engine_count; n++) {
+        for (int64_t start = 0; start < 17; start++) {
+            for (int half = 0; half < 2; half++) {
+                attn_load_fn_f32 load = half ? engines[n]->load_f16 : engines[n]->load_bf16;
+                load(to, words, start, 1, 65536 + 5);
+                for (int64_t c = 0; c < 65536 + 5; c++) {
+                    float expected = (float)attn_load(half ? ATTEST_F16 : ATTEST_BF16,
+                                                      words + start + c);
+                    assert_true(same(to[c], expected));
+                }
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scores),  cmocka_unit_test(test_mix),
+        cmocka_unit_test(test_softmax), cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_loaders),
+    };
+    return cmocka_run_group_tests(tests, find_engines, NULL);
+}
