@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* commands.h - the commands of attest; each returns the exit code. */
+#ifndef ATTEST_COMMANDS_H
+#define ATTEST_COMMANDS_H
+
+#include "report.h"
+#include "run.h"
+#include "settings.h"
+
+enum { ATTEST_EXIT_CERTIFIED = 0, ATTEST_EXIT_NOT_CERTIFIED = 1, ATTEST_EXIT_TROUBLE = 2 };
+
+int attest_command_certify(const attest_settings *settings);
+int attest_command_replay(const attest_settings *settings);
+int attest_command_shrink(const attest_settings *settings);
+int attest_command_list(const attest_settings *settings);
+int attest_command_explain(const attest_settings *settings);
+int attest_command_diff(const attest_settings *settings);
+int attest_command_merge(const attest_settings *settings);
+
+/* Prints the reason and returns ATTEST_EXIT_TROUBLE. */
+int attest_trouble(const char *why);
+
+/* Prints and writes the report as the settings ask; returns the exit code. */
+int attest_deliver(const attest_report *report, const attest_settings *settings);
+
+/* The case a word names: a line, or an id among the cases planned for the kernel at any level. */
+int attest_case_named(const char *word, const attest_settings *settings, const attest_setup *setup,
+                      attest_case *c, char why[ATTEST_MESSAGE_BYTES]);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The commands on reports alone: diff and merge. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+static int by_id(const void *a, const void *b) {
+    return strcmp(((const attest_entry *)a)->id, ((const attest_entry *)b)->id);
+}
+
+typedef struct difference {
+    int fixed, regressed, added, gone, changed, same;
+} difference;
+
+static void say(const char *what, const attest_entry *e, const char *from, const char *to) {
+    const attest_requirement *broken = attest_requirement_at(e->result.broken);
+    printf("%-9s %s %-14s %s -> %s%s%s\n", what, e->id, e->check, from, to, broken ? "  " : "",
+           broken ? broken->id : "");
+}
+
+/* Something that was not bad before and is now. A new case that is bad counts too: it would not have
+ * been accepted in the baseline. */
+static void compare(const attest_entry *old, const attest_entry *new, difference *d) {
+    const char *from = old ? attest_verdict_name(old->result.verdict) : "none";
+    const char *to = new ? attest_verdict_name(new->result.verdict) : "none";
+    if (old == NULL) {
+        d->added++;
+        d->regressed += attest_verdict_is_bad(new->result.verdict);
+        say("NEW", new, from, to);
+    } else if (new == NULL) {
+        d->gone++;
+        say("GONE", old, from, to);
+    } else if (old->result.verdict == new->result.verdict &&
+               old->result.broken == new->result.broken) {
+        d->same++;
+    } else if (attest_verdict_is_bad(new->result.verdict) &&
+               !attest_verdict_is_bad(old->result.verdict)) {
+        d->regressed++;
+        say("REGRESSED", new, from, to);
+    } else if (attest_verdict_is_bad(old->result.verdict) && new->result.verdict == ATTEST_PASS) {
+        d->fixed++;
+        say("FIXED", new, from, to);
+    } else {
+        d->changed++;
+        say("CHANGED", new, from, to);
+    }
+}
+
+int attest_command_diff(const attest_settings *s) {
+    char why[ATTEST_MESSAGE_BYTES];
+    attest_report old, new;
+    if (!attest_report_load(s->words[0], &old, why)) {
+        return attest_trouble(why);
+    }
+    if (!attest_report_load(s->words[1], &new, why)) {
+        attest_report_free(&old);
+        return attest_trouble(why);
+    }
+    const attest_certificate before = attest_certify(&old), after = attest_certify(&new);
+    qsort(old.entries, old.count, sizeof *old.entries, by_id);
+    qsort(new.entries, new.count, sizeof *new.entries, by_id);
+    difference d = {0};
+    size_t i = 0, k = 0;
+    while (i < old.count || k < new.count) {
+        int order = i == old.count   ? 1
+                    : k == new.count ? -1
+                                     : by_id(&old.entries[i], &new.entries[k]);
+        compare(order <= 0 ? &old.entries[i] : NULL, order >= 0 ? &new.entries[k] : NULL, &d);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    printf("%d fixed, %d regressed, %d new, %d gone, %d changed, %d same; %s -> %s\n", d.fixed,
+           d.regressed, d.added, d.gone, d.changed, d.same,
+           before.certified ? "certified" : "not certified",
+           after.certified ? "certified" : "not certified");
+    attest_report_free(&old);
+    attest_report_free(&new);
+    /* A kernel that no longer loads has no cases to regress. */
+    int worse = d.regressed > 0 || (before.certified && !after.certified);
+    return s->gate ? worse : worse || d.fixed || d.added || d.gone || d.changed;
+}
+
+static int same_run(const attest_report *a, const attest_report *b) {
+    return strcmp(a->target, b->target) == 0 && strcmp(a->level, b->level) == 0 &&
+           strcmp(a->profile, b->profile) == 0 && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->kernel.name, b->kernel.name) == 0 &&
+           strcmp(a->kernel.version, b->kernel.version) == 0 && a->seed == b->seed &&
+           a->shards == b->shards && a->planned == b->planned &&
+           strcmp(a->sandbox, b->sandbox) == 0;
+}
+
+static int append(attest_report *all, attest_report *part) {
+    attest_entry *entries =
+        realloc(all->entries, (all->count + part->count + 1) * sizeof *entries);
+    if (entries == NULL) {
+        return 0;
+    }
+    all->entries = entries;
+    memcpy(entries + all->count, part->entries, part->count * sizeof *entries);
+    all->count += part->count;
+    all->seconds += part->seconds;
+    free(part->entries); /* what the entries own has moved */
+    part->entries = NULL;
+    part->count = 0;
+    return 1;
+}
+
+static int is_shard_text(const attest_report *r) {
+    char expected[ATTEST_MESSAGE_BYTES];
+    snprintf(expected, sizeof expected, "one shard of %d: merge them all", r->shards);
+    return strcmp(r->incomplete, expected) == 0 || r->incomplete[0] == '\0';
+}
+
+int attest_command_merge(const attest_settings *s) {
+    char why[ATTEST_MESSAGE_BYTES] = "";
+    attest_report all = {0}, part;
+    unsigned char *seen = NULL;
+    int found = 0, fine = 1;
+    for (int i = 0; i < s->word_count && fine; i++) {
+        fine = attest_report_load(s->words[i], &part, why);
+        if (fine && seen == NULL) {
+            seen = calloc((size_t)part.shards + 2, 1);
+            all = part;
+            all.entries = NULL;
+            all.count = 0;
+            all.seconds = 0;
+            all.incomplete[0] = '\0';
+        }
+        if (fine && (seen == NULL || !same_run(&all, &part) || part.shard < 1 ||
+                     part.shard > part.shards || seen[part.shard])) {
+            snprintf(why, sizeof why, "%.100s does not belong to the same run, or comes twice",
+                     s->words[i]);
+            attest_report_free(&part);
+            fine = 0;
+        }
+        if (fine) {
+            seen[part.shard] = 1;
+            found++;
+            if (!is_shard_text(&part)) {
+                memcpy(all.incomplete, part.incomplete, sizeof all.incomplete);
+            }
+            fine = append(&all, &part);
+        }
+    }
+    free(seen);
+    if (!fine) {
+        attest_report_free(&all);
+        return attest_trouble(why[0] ? why : "not enough memory");
+    }
+    if (found != all.shards) {
+        snprintf(all.incomplete, sizeof all.incomplete, "%d of %d shards are here", found,
+                 all.shards);
+    } else if (all.count != all.planned && all.incomplete[0] == '\0') {
+        snprintf(all.incomplete, sizeof all.incomplete, "%zu of %zu cases are here", all.count,
+                 all.planned);
+    }
+    all.shard = all.shards = 1;
+    /* The plan's order is not in the reports; ids give one that every merge agrees on. */
+    qsort(all.entries, all.count, sizeof *all.entries, by_id);
+    int code = attest_deliver(&all, s);
+    attest_report_free(&all);
+    return code;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "data.h"
+#include "meaning.h"
+#include "oracle.h"
+
+typedef struct tally {
+    int64_t inside, outside, no_radius, out_of_domain;
+    int64_t rows, seen, shown;
+} tally;
+
+/* The worst element decides what is reported; a wrong kind (NaN for a number) is worse than any
+ * distance. */
+static void judge_element(const attn_enclosure *e, double actual, int in_lse,
+                          const int64_t place[4], tally *t, attest_result *result) {
+    double ratio = 0;
+    int verdict = attn_judge(e, actual, &ratio);
+    if (verdict == ATTN_NO_VERDICT) {
+        t->no_radius += e->kind == ATTN_NO_RADIUS;
+        t->out_of_domain += e->kind == ATTN_OUT_OF_DOMAIN;
+        return;
+    }
+    if (e->kind != ATTN_ANY) {
+        t->inside += verdict == ATTN_INSIDE;
+    }
+    if (verdict == ATTN_INSIDE) {
+        result->worst = ratio > result->worst && isfinite(ratio) ? ratio : result->worst;
+        return;
+    }
+    if (t->outside++ == 0 || ratio > result->worst) {
+        result->has_value = 1;
+        result->in_lse = in_lse;
+        for (int axis = 0; axis < 4; axis++) {
+            result->place[axis] = place[axis];
+        }
+        result->expected = e->kind == ATTN_NAN       ? (double)NAN
+                           : e->kind == ATTN_POS_INF ? (double)INFINITY
+                           : e->kind == ATTN_NEG_INF ? (double)-INFINITY
+                                                     : e->high + e->low;
+        result->actual = actual;
+        result->radius = e->radius + e->own_error;
+        result->worst = ratio;
+    }
+}
+
+static void judge_row(attest_bench *bench, const int64_t at[3], const attn_enclosure *o,
+                      const attn_enclosure *lse, tally *t, attest_result *result) {
+    const attest_problem *p = &bench->stage.problem;
+    for (int64_t c = 0; c < bench->normal.value_size; c++) {
+        const int64_t place[4] = {at[0], at[1], at[2], c};
+        judge_element(&o[c], attest_get(&p->o, at[0], at[1], at[2], c), 0, place, t, result);
+    }
+    if (p->lse.dtype) {
+        const int64_t place[4] = {at[0], at[1], at[2], 0};
+        judge_element(lse, attest_get(&p->lse, at[0], at[1], at[2], 0), 1, place, t, result);
+    }
+}
+
+static void conclude(const attest_bench *bench, const tally *t, attest_result *result) {
+    result->outside = t->outside;
+    result->keys_seen = t->seen > 0 ? (double)t->shown / (double)t->seen : -1;
+    if (t->outside > 0) {
+        const int lost = !isfinite(result->actual) && isfinite(result->expected);
+        const char *id = lost ? "NUM-07" : result->in_lse ? "NUM-05" : "NUM-01";
+        attest_result_bad(result, ATTEST_FAIL, id, lost ? 15 : result->in_lse ? 34 : 0,
+                          "%lld of %lld elements are outside the radius of model %s",
+                          (long long)t->outside, (long long)(t->outside + t->inside),
+                          attest_bench_model(bench)->name);
+        return;
+    }
+    if (t->inside > 0) {
+        if (t->seen > 0 && t->shown == 0) {
+            attest_result_mistrust(result, "no visible key's loss would leave the radius");
+        }
+    } else if (t->out_of_domain > 0) {
+        result->verdict = ATTEST_OUT_OF_DOMAIN;
+        snprintf(result->what, sizeof result->what, "an intermediate may overflow in this model");
+    } else if (t->no_radius > 0) {
+        attest_result_mistrust(result, "the model gives no useful radius here");
+    } else {
+        attest_result_mistrust(result, "the case has no output element");
+    }
+}
+
+void attest_judge(attest_bench *bench, int64_t budget, attest_result *result) {
+    const attn_normal *n = &bench->normal;
+    const int64_t rows = n->batch * n->q_heads * n->queries;
+    const int64_t work = n->keys * (n->head_size + n->value_size) + 1;
+    int64_t judged = budget > 0 && rows > budget / work ? budget / work + 2 : rows;
+    judged = judged > rows ? rows : judged;
+    attn_enclosure *o = malloc(((size_t)n->value_size + 1) * sizeof *o);
+    attn_enclosure lse;
+    char why[ATTEST_MESSAGE_BYTES] = "";
+    tally t = {0};
+    for (int64_t r = 0; o != NULL && r < judged; r++) {
+        const int64_t row = judged > 1 ? r * (rows - 1) / (judged - 1) : 0;
+        const int64_t at[3] = {row / (n->q_heads * n->queries), row / n->queries % n->q_heads,
+                               row % n->queries};
+        int64_t seen = 0, shown = 0;
+        if (attn_oracle_row(n, attest_bench_model(bench), at[0], at[1], at[2], o, &lse, why) !=
+            ATTEST_OK) {
+            attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: oracle: %s", why);
+            break;
+        }
+        judge_row(bench, at, o, &lse, &t, result);
+        /* A few rows tell whether the data can show anything. */
+        if (judged <= 8 || r % (judged / 8) == 0) {
+            if (attest_key_loss(n, at[0], at[1], at[2], o, &seen, &shown)) {
+                t.seen += seen;
+                t.shown += shown;
+            }
+        }
+    }
+    if (o == NULL) {
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: not enough memory");
+    }
+    free(o);
+    if (!attest_verdict_is_bad(result->verdict)) {
+        conclude(bench, &t, result);
+    }
+}

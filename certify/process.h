@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * process.h - one child process: started with a socket and two memory files, listened to with a
+ * time limit, always ended. What it prints is read and thrown away beyond the first lines, so no
+ * child can block attest or fill its output.
+ */
+#ifndef ATTEST_PROCESS_H
+#define ATTEST_PROCESS_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ATTEST_LOG_BYTES 2048
+#define ATTEST_MOST_THREADS 512
+
+typedef struct attest_process {
+    pid_t pid;   /* 0: none */
+    int control; /* attest's end of the socket */
+    int log;
+    char log_text[ATTEST_LOG_BYTES]; /* the first bytes of what it printed, printable */
+    size_t log_used;
+    int status; /* as waitpid() gave it, once it has ended */
+} attest_process;
+
+typedef enum attest_wait {
+    ATTEST_WAIT_GOT,         /* something was received */
+    ATTEST_WAIT_ENDED,       /* the child ended, or closed its end: kill and look at status */
+    ATTEST_WAIT_EXPIRED,     /* the time limit passed */
+    ATTEST_WAIT_CROWDED,     /* it started more than ATTEST_MOST_THREADS threads */
+    ATTEST_WAIT_INTERRUPTED  /* *stop was set */
+} attest_wait;
+
+/*
+ * Starts argv[0] in a process group of its own. With `lines` the socket is a stream on its standard
+ * input and output, else datagrams on descriptor 3; `files` become descriptors 4 and 5. 1, or 0
+ * with errno set.
+ */
+int attest_process_start(attest_process *process, char *const argv[], const int files[2],
+                         int lines);
+
+/* Waits for bytes on the socket, at most `seconds`; `stop` may be NULL. */
+attest_wait attest_process_receive(attest_process *process, void *buffer, size_t size, size_t *got,
+                                   double seconds, const volatile sig_atomic_t *stop);
+
+int attest_process_send(attest_process *process, const void *bytes, size_t size);
+
+/* Gives it `seconds` to end by itself after its socket is closed, then kills its group. */
+void attest_process_end(attest_process *process, double seconds);
+
+double attest_clock(void); /* seconds, monotonic */
+
+#endif

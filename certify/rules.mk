@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# attest (links GSL: GPL-3.0-or-later) and attest-worker (permissive), side by side in $(B).
+
+attest_worker_sources := $(addprefix certify/,worker.c call.c crash.c sandbox.c landlock.c wire.c)
+attest_sources := $(filter-out $(filter-out certify/wire.c,$(attest_worker_sources)), \
+                    $(wildcard certify/*.c certify/checks/*.c))
+attest_objects := $(attest_sources:%.c=$(B)/%.o)
+attest_worker_objects := $(attest_worker_sources:%.c=$(B)/%.o)
+attest_programs := $(B)/attest $(B)/attest-worker
+
+all: $(attest_programs)
+
+$(attest_objects) $(attest_worker_objects): CPPFLAGS += -Icertify -I$(B)/certify
+
+$(B)/certify/requirements.inc: spec/attention.md certify/requirements.py
+	@mkdir -p $(@D)
+	$(PYTHON) certify/requirements.py $< > $@
+$(B)/certify/requirement.o: $(B)/certify/requirements.inc
+
+$(B)/attest: $(attest_objects) $(B)/libattn.a
+	@echo '  LD $@'
+	$(CC) $(LDFLAGS) $^ -lgsl -lgslcblas -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -o $@
+
+$(B)/attest-worker: $(attest_worker_objects)
+	@echo '  LD $@'
+	$(CC) $(LDFLAGS) $^ -lseccomp -ldl -lm -lpthread -o $@

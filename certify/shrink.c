@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shrink: makes a failing case smaller, one field at a time, while it fails the same requirement. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+
+typedef struct search {
+    const attest_setup *setup;
+    const attest_settings *settings;
+    const attest_check *check;
+    attest_case best;
+    attest_verdict verdict;
+    int broken;
+    int tried;
+} search;
+
+static int still_fails(search *s, const attest_case *c) {
+    if ((s->settings->stop != NULL && *s->settings->stop) ||
+        memcmp(c, &s->best, sizeof *c) == 0 ||
+        !attest_kernel_covers(&s->setup->kernel, &s->setup->profile, c)) {
+        return 0;
+    }
+    attest_result result;
+    s->tried++;
+    attest_run_case(s->setup->first, s->check, c, &result);
+    int same = result.verdict == s->verdict && result.broken == s->broken;
+    attest_result_free(&result);
+    if (same) {
+        s->best = *c;
+    }
+    return same;
+}
+
+/* Halves first, then steps of one: the smallest value reached in that way. */
+static int shrink_size(search *s, int64_t *in_best, int64_t least) {
+    int progress = 0;
+    const size_t offset = (size_t)((char *)in_best - (char *)&s->best);
+    for (int64_t step = *in_best - least; step > 0;) {
+        attest_case c = s->best;
+        int64_t *field = (int64_t *)(void *)((char *)&c + offset);
+        *field -= step;
+        if (*field >= least && still_fails(s, &c)) {
+            progress = 1;
+        } else {
+            step /= 2;
+        }
+    }
+    return progress;
+}
+
+static int shrink_heads(search *s) {
+    attest_case c = s->best;
+    c.q_heads = c.kv_heads = 1;
+    if (still_fails(s, &c)) {
+        return 1;
+    }
+    int progress = 0;
+    while (s->best.kv_heads > 1) {
+        c = s->best;
+        c.q_heads = c.q_heads / c.kv_heads * (c.kv_heads - 1);
+        c.kv_heads--;
+        if (!still_fails(s, &c)) {
+            break;
+        }
+        progress = 1;
+    }
+    while (s->best.q_heads > s->best.kv_heads) {
+        c = s->best;
+        c.q_heads -= c.kv_heads;
+        if (!still_fails(s, &c)) {
+            break;
+        }
+        progress = 1;
+    }
+    return progress;
+}
+
+static int drop_features(search *s) {
+    static const uint64_t sets[] = {
+        ATTEST_LSE,         ATTEST_SINKS,   ATTEST_ALIBI,  ATTEST_SOFTCAP,
+        ATTEST_SCALE,       ATTEST_OFFSETS, ATTEST_CAUSAL, ATTEST_CAUSAL | ATTEST_OFFSETS,
+        ATTEST_KEY_LENGTHS, ATTEST_WINDOW,  ATTEST_WINDOW_SIZE,
+        ATTEST_MASK_BOOL | ATTEST_MASK_ADD,
+    };
+    int progress = 0;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        const attest_case plain = attest_case_default(s->best.check);
+        attest_case c = s->best;
+        c.features &= ~sets[i];
+        if (c.features == s->best.features) {
+            continue;
+        }
+        c.scale = c.features & ATTEST_SCALE ? c.scale : plain.scale;
+        c.softcap = c.features & ATTEST_SOFTCAP ? c.softcap : plain.softcap;
+        c.window_size = c.features & ATTEST_WINDOW_SIZE ? c.window_size : plain.window_size;
+        c.lengths = c.features & ATTEST_KEY_LENGTHS ? c.lengths : plain.lengths;
+        c.offsets = c.features & ATTEST_OFFSETS ? c.offsets : plain.offsets;
+        if (!(c.features & ATTEST_WINDOW)) {
+            c.window_left = plain.window_left;
+            c.window_right = plain.window_right;
+        }
+        if (!(c.features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD))) {
+            c.mask_type = plain.mask_type;
+            c.mask_rank = plain.mask_rank;
+            c.mask_full = plain.mask_full;
+            c.mask = plain.mask;
+        }
+        progress |= still_fails(s, &c);
+    }
+    return progress;
+}
+
+static int plainer(search *s) {
+    int progress = 0;
+    attest_case c = s->best;
+    c.layout = ATTEST_LAYOUT_DENSE;
+    progress |= still_fails(s, &c);
+    c = s->best;
+    c.threads = 1;
+    progress |= still_fails(s, &c);
+    c = s->best;
+    c.qk = ATTEST_RECIPE_ZERO;
+    progress |= still_fails(s, &c);
+    c = s->best;
+    c.qk = ATTEST_RECIPE_COARSE;
+    progress |= s->best.qk != ATTEST_RECIPE_ZERO && still_fails(s, &c);
+    c = s->best;
+    c.v = ATTEST_RECIPE_UNIT;
+    progress |= still_fails(s, &c);
+    return progress;
+}
+
+int attest_command_shrink(const attest_settings *settings) {
+    char why[ATTEST_MESSAGE_BYTES] = "", line[ATTEST_LINE_BYTES];
+    attest_setup setup;
+    attest_report report = {0};
+    attest_entry entry = {.result = {.verdict = ATTEST_NOT_RUN}};
+    int opened = attest_setup_open(&setup, settings, settings->words[1], &report, why);
+    search s = {.setup = &setup, .settings = settings};
+    int code = ATTEST_EXIT_TROUBLE;
+    if (opened < 0) {
+        attest_trouble(report.load_error);
+    } else if (opened == 0 ||
+               !attest_case_named(settings->words[0], settings, &setup, &s.best, why)) {
+        attest_trouble(why);
+    } else if ((s.check = attest_check_find(s.best.check)) == NULL) {
+        attest_trouble("the case's check does not exist");
+    } else {
+        attest_run_case(setup.first, s.check, &s.best, &entry.result);
+        s.verdict = entry.result.verdict;
+        s.broken = entry.result.broken;
+        attest_result_free(&entry.result);
+        if (!attest_verdict_is_bad(s.verdict)) {
+            printf("the case does not fail: %s\n", attest_verdict_name(s.verdict));
+            code = ATTEST_EXIT_CERTIFIED;
+        } else {
+            while (shrink_size(&s, &s.best.batch, 1) | shrink_heads(&s) | drop_features(&s) |
+                   shrink_size(&s, &s.best.keys, 0) | shrink_size(&s, &s.best.queries, 1) |
+                   shrink_size(&s, &s.best.head_size, 1) | shrink_size(&s, &s.best.value_size, 1) |
+                   plainer(&s)) {
+            }
+            attest_run_case(setup.first, s.check, &s.best, &entry.result);
+            attest_case_id(&s.best, entry.id);
+            attest_case_print(&s.best, entry.line);
+            memcpy(entry.check, s.best.check, sizeof entry.check);
+            attest_failure_text(stdout, &report, &entry);
+            attest_case_print(&s.best, line);
+            printf("shrunk in %d runs; show it again with\n  attest replay '%s' '%s'\n", s.tried,
+                   line, settings->words[1]);
+            code = ATTEST_EXIT_NOT_CERTIFIED;
+        }
+    }
+    attest_result_free(&entry.result);
+    attest_setup_close(&setup);
+    return code;
+}
