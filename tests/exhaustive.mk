@@ -18,7 +18,7 @@ run-tests: $(exhaustive_program)
 $(exhaustive_program): $(B)/tests/exhaustive_elementary.o $(B)/libattn.a
 	$(CC) $(LDFLAGS) $^ -lmpfr -lgmp -lm -lpthread -o $@
 
-exhaustive: exhaustive-elementary ## every exhaustive sweep (about half an hour)
+exhaustive: exhaustive-elementary ## every exhaustive sweep (half an hour on two idle cores)
 
 .PHONY: exhaustive-elementary
 exhaustive-elementary: $(exhaustive_results) ## exp, log, tanh on all binary32 inputs, recorded
