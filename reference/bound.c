@@ -140,26 +140,28 @@ void attn_bound_row(const attn_bound *k, int64_t keys, int has_sink, attn_row_bo
     }
     row->terms = (double)terms;
     row->rescales = rescales;
-    row->exponent = (1 + rescales) * (log_ulps(m->exp_ulps, m->score.u) + m->score.eta);
+    row->exponent = log_ulps(m->exp_ulps, m->score.u) + m->score.eta;
+    row->rescale = row->exponent + sum;
     row->numerator = weight + k->round_v * log_rounding(m->operand.u) +
-                     sum * (1 + attn_depth(m, keys) + rescales);
-    row->denominator = weight + sum * (attn_depth(m, terms) + rescales);
+                     sum * (1 + attn_depth(m, keys));
+    row->denominator = weight + sum * attn_depth(m, terms);
 }
 
 double attn_weight_error(const attn_bound *k, const attn_row_bound *row, double score,
-                         double error, double slop) {
+                         double error, double slop, double larger) {
     const attn_model *m = k->model;
     double one = log_rounding(m->score.u), slack = m->rescale_slack;
+    double rescales = larger < row->rescales ? larger : row->rescales;
     double gap = row->max_high - score + error + slop + 2 * slack;
     double shift = fabs(score) + error + slop + slack;
     shift = shift > fabs(row->max_high) ? shift : fabs(row->max_high);
     shift = shift > fabs(row->max_low) ? shift : fabs(row->max_low);
     return (error + gap * attn_expm1_up(m->argument_roundings * one) +
-            shift * m->shift_roundings * one + row->exponent) *
+            shift * m->shift_roundings * one + row->exponent + rescales * row->rescale) *
            (1 + 0x1p-20);
 }
 
-/* Weights in units of the maximum a kernel shifts by: at most exp(slack), their sum at least 1/2. */
+/* A weight in units of the maximum that a kernel shifts by; their sum is at least 1/2. */
 static double largest_weight(const attn_model *m) { return attn_exp_up(m->rescale_slack); }
 
 int attn_values_in_domain(const attn_bound *k, const attn_row_bound *row, double v_max,

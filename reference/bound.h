@@ -57,10 +57,12 @@ int attn_score_in_domain(const attn_bound *bound, const attn_key_facts *facts, d
 typedef struct attn_row_bound {
     double max_high;  /* no computed maximum is above */
     double max_low;   /* nor the last one below */
-    double exponent;  /* error of all exp in a weight, as a logarithm */
-    double numerator; /* error of the path of a weight to the output, as a logarithm */
+    double exponent;  /* error of one exp, as a logarithm */
+    double rescale;   /* of one rescaling: its exp, and the product with an accumulator */
+    double numerator; /* of the path of a weight to the output, rescalings apart */
     double denominator;
-    double terms, rescales;
+    double terms;
+    double rescales;  /* at most this many */
 } attn_row_bound;
 
 /* Fills all but max_high and max_low. */
@@ -70,10 +72,13 @@ void attn_bound_row(const attn_bound *bound, int64_t keys, int has_sink, attn_ro
 int attn_values_in_domain(const attn_bound *bound, const attn_row_bound *row, double v_max,
                           double v_sum);
 
-/* Logarithmic error of a weight whose score is computed to within `error` (section 4), where
- * `score` itself is known to within `slop`. */
+/*
+ * Logarithmic error of a weight whose score is computed to within `error` (section 4); `score` here
+ * is known to within `slop`. `larger` bounds the number of terms whose computed score can be above
+ * this one: only those make an online softmax rescale it.
+ */
 double attn_weight_error(const attn_bound *bound, const attn_row_bound *row, double score,
-                         double error, double slop);
+                         double error, double slop, double larger);
 
 /* exp(x) - 1 for x >= 0, rounded up; +inf where that overflows. */
 double attn_expm1_up(double x);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* u = 2^-p for p bits of significand; eta = half the smallest denormal, rounded up to a binary64. */
+/* u = 2^-p for p bits; eta = half the smallest denormal, rounded up to a binary64 number. */
 #define F64 {0x1p-53, 0x1p-1074, DBL_MAX}
 #define F32 {0x1p-24, 0x1p-150, (double)FLT_MAX}
 #define TF32 {0x1p-11, 0x1p-137, 0x1.ffcp127}
@@ -101,8 +101,9 @@ static int summation_implies(const attn_model *a, const attn_model *b) {
 }
 
 static int rescaling_implies(const attn_model *a, const attn_model *b) {
-    int fewer = a->rescale_tile == 0 || (b->rescale_tile != 0 && a->rescale_tile >= b->rescale_tile);
-    return fewer && a->rescale_slack <= b->rescale_slack;
+    int never = a->rescale_tile == 0;
+    int less_often = b->rescale_tile != 0 && a->rescale_tile >= b->rescale_tile;
+    return (never || less_often) && a->rescale_slack <= b->rescale_slack;
 }
 
 static int functions_imply(const attn_model *a, const attn_model *b) {
@@ -112,9 +113,9 @@ static int functions_imply(const attn_model *a, const attn_model *b) {
 }
 
 int attn_model_implies(const attn_model *a, const attn_model *b) {
-    int domain = b->max_abs_score > 0 ? a->max_abs_score == 0 || a->max_abs_score >= b->max_abs_score
-                                      : a->max_abs_score == 0;
-    return domain && format_implies(&a->operand, &b->operand) &&
+    int larger_domain = a->max_abs_score == 0 ||
+                        (b->max_abs_score > 0 && a->max_abs_score >= b->max_abs_score);
+    return larger_domain && format_implies(&a->operand, &b->operand) &&
            format_implies(&a->score, &b->score) && format_implies(&a->weight, &b->weight) &&
            format_implies(&a->sum, &b->sum) && (a->narrow & ~b->narrow) == 0 &&
            a->scale_roundings <= b->scale_roundings && a->score_roundings <= b->score_roundings &&

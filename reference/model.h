@@ -52,7 +52,7 @@ typedef struct attn_model {
     double exp_floor;       /* exp may be off by this much in absolute terms, when it underflows */
     attn_summation summation;
     int64_t block;          /* of ATTN_BLOCKED */
-    int64_t rescale_tile;   /* an online softmax rescales at most once in this many keys; 0: never */
+    int64_t rescale_tile;   /* an online softmax rescales once in so many keys or more; 0: never */
     double rescale_slack;   /* it may leave the maximum stale by this much (natural log units) */
     double max_abs_score;   /* scores beyond it are outside the domain; 0: no limit */
 } attn_model;

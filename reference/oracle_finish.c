@@ -208,10 +208,20 @@ static void sink_lse(const attn_row_data *row, const attn_oracle_call *call, att
     }
     int base_2 = call->normal->profile.lse_base == ATTN_LSE_BASE_2;
     double error = fabs(row->sink) * call->bound.sink;
-    attn_row_bound bound = {.max_high = row->sink + error, .max_low = row->sink - error};
+    attn_row_bound bound;
+    attn_bound_row(&call->bound, 0, 1, &bound);
+    bound.max_high = row->sink + error;
+    bound.max_low = row->sink - error;
+    double weight = attn_weight_error(&call->bound, &bound, row->sink, error, 0, 0);
+    double denominator = attn_denominator_error(&call->bound, &bound,
+                                                attn_expm1_up(weight + bound.denominator));
+    if (!(denominator < 0.5)) {
+        e->kind = ATTN_NO_RADIUS;
+        return;
+    }
     e->high = row->sink;
     in_base(call, e);
-    double natural = attn_lse_error(&call->bound, &bound, error, row->sink, base_2);
+    double natural = attn_lse_error(&call->bound, &bound, denominator, row->sink, base_2);
     e->radius = stored_lse_radius(call, natural, fabs(e->high));
 }
 

@@ -71,7 +71,7 @@ typedef struct attn_row_data {
     double *output, *output_weight;  /* sum exponent v, sum weight |v|; padded */
 } attn_row_data;
 
-/* oracle_load.c ------------------------------------------------------------------------------- */
+/* oracle_load.c */
 
 /* 0 if there is no memory. `padded` sizes are multiples of ATTN_LANES. */
 int attn_row_reserve(attn_row_data *row, const attn_oracle_call *call);
@@ -89,10 +89,10 @@ typedef struct attn_vector_facts {
 attn_vector_facts attn_load_vector(const attest_tensor *tensor, int64_t b, int64_t h, int64_t s,
                                    int64_t padded, double *values, double *magnitudes);
 
-/* q.k where q or k is not finite: a NaN or an infinity, as every order of IEEE operations has it. */
+/* q.k where q or k is not finite: the NaN or infinity that every order of IEEE operations gives. */
 double attn_special_dot(const double *q, const double *k, int64_t d);
 
-/* oracle_fast.c: the passes over K and V for `count` rows of one head --------------------------- */
+/* oracle_fast.c: the passes over K and V for `count` rows of one head */
 typedef struct attn_row_block {
     attn_row_data *rows;
     int count;
@@ -101,7 +101,7 @@ typedef struct attn_row_block {
 void attn_block_scores(attn_row_block *block, const attn_oracle_call *call);
 void attn_block_outputs(attn_row_block *block, const attn_oracle_call *call);
 
-/* oracle_weigh.c: from facts to scores, weights and the row's bounds ---------------------------- */
+/* oracle_weigh.c: from facts to scores, weights and the row's bounds */
 void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call);
 
 /* The bias of one visible key, in `facts`. */
@@ -116,7 +116,7 @@ double attn_own_output_error(const attn_own_quality *quality, const attn_row_dat
                              double value, double weighted);
 double attn_own_lse_error(const attn_own_quality *quality, double lse);
 
-/* oracle_wide.c and oracle_mpfr.c: centres again, in more digits -------------------------------- */
+/* oracle_wide.c and oracle_mpfr.c: centres again, in more digits */
 typedef struct attn_precise_row attn_precise_row;
 
 /*

@@ -67,17 +67,53 @@ static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
     }
 }
 
-/* Where the running maximum of a kernel may be. */
-static void bound_maximum(attn_row_data *row, const attn_oracle_call *call) {
+/*
+ * How many terms may outgrow a given one: terms counted by how far below the maximum their computed
+ * scores can reach, in steps of the range that matters. A step's count includes all of that step,
+ * so it errs upwards.
+ */
+#define STEPS 256
+#define DEEP 60.0 /* what is further below the maximum weighs less than 2^-86 */
+
+typedef struct ranking {
+    double top, per_unit;
+    double above[STEPS]; /* terms that reach into this step or a higher one */
+} ranking;
+
+static int step_of(const ranking *ranks, double score) {
+    double step = (ranks->top - score) * ranks->per_unit;
+    return step < STEPS - 1 ? (int)step : STEPS - 1;
+}
+
+/* Where the running maximum of a kernel may be, and who may be above whom. */
+static void bound_maximum(attn_row_data *row, const attn_oracle_call *call, ranking *ranks) {
     double sink_error = isfinite(row->sink) ? fabs(row->sink) * call->bound.sink : 0;
-    double high = row->sink + sink_error, low = row->sink - sink_error;
+    double high = row->sink + sink_error, low = row->sink - sink_error, bottom = low;
     for (int64_t n = 0; n < row->count; n++) {
-        double reach = row->weight[n] + row->own[n];
+        double reach = row->weight[n] + row->own[n], least = row->score[n] - reach;
         high = row->score[n] + reach > high ? row->score[n] + reach : high;
-        low = row->score[n] - reach > low ? row->score[n] - reach : low;
+        low = least > low ? least : low;
+        bottom = least < bottom || !isfinite(bottom) ? least : bottom;
     }
     row->bound.max_high = high;
     row->bound.max_low = low;
+    double range = high - bottom < DEEP ? high - bottom : DEEP;
+    *ranks = (ranking){.top = high, .per_unit = range > 0x1p-900 ? (STEPS - 1) / range : 0};
+    for (int64_t n = 0; n < row->count; n++) {
+        double reach = row->weight[n] + row->own[n];
+        ranks->above[step_of(ranks, row->score[n] + reach)] += 1;
+    }
+    if (isfinite(row->sink)) {
+        ranks->above[step_of(ranks, row->sink + sink_error)] += 1;
+    }
+    for (int step = 1; step < STEPS; step++) {
+        ranks->above[step] += ranks->above[step - 1];
+    }
+}
+
+/* The term itself is one of those counted. */
+static double larger_than(const ranking *ranks, double least_score) {
+    return ranks->above[step_of(ranks, least_score)] - 1;
 }
 
 /* exp(x) * expm1(error), an upper bound that does not lose a large error to a small exp(x). */
@@ -94,7 +130,7 @@ static void start_quality(attn_own_quality *quality, const attn_row_data *row) {
 /* Counts one term: `own` is the error of its score in the oracle's arithmetic. */
 static double count_term(attn_own_quality *quality, double score, double own, double shift,
                          double exponential, double weight) {
-    double log_error = attn_weight_error(&quality->bound, &quality->row, score, own, 0);
+    double log_error = attn_weight_error(&quality->bound, &quality->row, score, own, 0, 0);
     double x = score - shift;
     double path = exp_times_expm1(exponential, x, log_error + quality->row.numerator);
     quality->denominator += exp_times_expm1(exponential, x, log_error + quality->row.denominator);
@@ -116,7 +152,8 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
     own->bound = call->own_bound;
     start_quality(own, row);
     attn_bound_row(&call->bound, row->count, isfinite(row->sink), &row->bound);
-    bound_maximum(row, call);
+    ranking ranks;
+    bound_maximum(row, call, &ranks);
 
     double sum = 0, spread = 0;
     for (int64_t n = 0; n < row->count; n++) {
@@ -126,9 +163,10 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
             continue;
         }
         double e = attn_exp(x), error = row->weight[n];
+        double larger = larger_than(&ranks, row->score[n] - error - row->own[n]);
         double model = attn_weight_error(&call->bound, &row->bound, row->score[n], error,
-                                         row->own[n]);
-        double mine = attn_weight_error(&own->bound, &own->row, row->score[n], row->own[n], 0);
+                                         row->own[n], larger);
+        double mine = attn_weight_error(&own->bound, &own->row, row->score[n], row->own[n], 0, 0);
         double up = 1 + attn_expm1_up(mine);
         row->exponent[n] = e;
         row->weight[n] = up * exp_times_expm1(e, x, model + row->bound.numerator);
@@ -139,7 +177,8 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
     if (isfinite(row->sink)) {
         double x = row->sink - row->shift, e = attn_exp(x);
         double error = fabs(row->sink) * call->bound.sink;
-        double model = attn_weight_error(&call->bound, &row->bound, row->sink, error, 0);
+        double larger = larger_than(&ranks, row->sink - error);
+        double model = attn_weight_error(&call->bound, &row->bound, row->sink, error, 0, larger);
         double mine = count_term(own, row->sink, 0, row->shift, e, 0);
         spread += (1 + attn_expm1_up(mine)) *
                   exp_times_expm1(e, x, model + row->bound.denominator);

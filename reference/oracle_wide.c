@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row in double-double: about 100 bits, for columns whose terms cancel and for binary64 models. */
+/* A row in double-double: 100 bits, for columns whose terms cancel and for binary64 models. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -81,7 +81,7 @@ attn_wide attn_wide_tanh(attn_wide a) {
     return negative ? t : attn_wide_negate(t);
 }
 
-/* One Newton step from binary64: log a = y + t - t^2/2 + ... with t = a exp(-y) - 1, |t| < 2^-50. */
+/* A Newton step from binary64: log a = y + t - t^2/2 + ..., t = a exp(-y) - 1, |t| < 2^-50. */
 attn_wide attn_wide_log(attn_wide a) {
     double y = attn_log(a.high);
     attn_wide t = attn_wide_multiply(a, attn_wide_exp(attn_wide_of(-y)));

@@ -305,7 +305,8 @@ void random_problem_make(random_problem *result, random_source *source,
     p->threads = 1;
     p->features = draw_features(&make, &result->profile);
 
-    int64_t batch = draw_length(&make, limits->batch), kv_heads = draw_length(&make, limits->kv_heads);
+    int64_t batch = draw_length(&make, limits->batch);
+    int64_t kv_heads = draw_length(&make, limits->kv_heads);
     int64_t q_heads = kv_heads * random_between(source, 1, limits->group);
     int64_t queries = draw_length(&make, limits->queries), keys = draw_length(&make, limits->keys);
     int64_t d = random_between(source, 1, limits->head_size);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What several tests share, linked into every test program. (Read after rules.mk.)
 
-test_support := $(patsubst %.c,$(B)/%.o,tests/random_problem.c)
+test_support := $(patsubst %.c,$(B)/%.o,tests/random_problem.c tests/emulator.c tests/emulator_score.c)
 test_libraries := $(B)/libattn_test.a $(test_libraries)
 
 $(test_programs): $(B)/libattn_test.a
@@ -9,3 +9,8 @@ $(test_programs): $(B)/libattn_test.a
 $(B)/libattn_test.a: $(test_support)
 	@rm -f $@
 	$(AR) $(AR_FLAGS) $@ $^
+
+.PHONY: check-soundness
+check-soundness: $(B)/tests/test_soundness ## a million attacked elements for each error model
+	ATTN_ELEMENTS=1000000 $<
+check-full: check-soundness
