@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "draw.h"
 
-uint32_t attest_draw_below(uint32_t draw, uint32_t count) {
+uint32_t attest_map_below(uint32_t draw, uint32_t count) {
     return (uint32_t)((uint64_t)draw * count >> 32);
 }
 
@@ -16,6 +16,6 @@ double attest_dyadic(int64_t n, int exponent) {
     return value;
 }
 
-double attest_draw_grid(uint32_t draw, uint32_t half, int exponent) {
-    return attest_dyadic((int64_t)attest_draw_below(draw, 2 * half + 1) - half, exponent);
+double attest_map_grid(uint32_t draw, uint32_t half, int exponent) {
+    return attest_dyadic((int64_t)attest_map_below(draw, 2 * half + 1) - half, exponent);
 }

@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 /* An integer in 0 ... count - 1: the upper half of draw * count. */
-uint32_t attest_draw_below(uint32_t draw, uint32_t count);
+uint32_t attest_map_below(uint32_t draw, uint32_t count);
 
 /* n * 2^exponent: exact where the result is a binary64 number, denormal ones included. */
 double attest_dyadic(int64_t n, int exponent);
 
 /* A multiple of 2^exponent between -half and half times that; half < 2^31. */
-double attest_draw_grid(uint32_t draw, uint32_t half, int exponent);
+double attest_map_grid(uint32_t draw, uint32_t half, int exponent);
 
 #endif

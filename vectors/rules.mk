@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# libvectors.a: readers of vector files, other people's included.
+# libvectors.a: readers of vector files, other people's included, and all that the generator needs
+# but GSL. `vectors` rebuilds the corpus in place; CI compares a fresh one byte by byte.
 
-vectors_objects := $(patsubst %.c,$(B)/%.o,$(wildcard vectors/*.c)) $(B)/vectors/onnx.pb-c.o
+vectors_programs := vectors/generate.c
+vectors_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(vectors_programs),$(wildcard vectors/*.c))) \
+                   $(B)/vectors/onnx.pb-c.o
 
-all: $(B)/libvectors.a
+all: $(B)/libvectors.a $(B)/vectors/generate
 
 $(B)/libvectors.a: $(vectors_objects)
 	@rm -f $@
+	@echo '  AR $@'
 	$(AR) $(AR_FLAGS) $@ $^
 
 $(B)/vectors/onnx.pb-c.c: vectors/onnx.proto
@@ -20,6 +24,20 @@ $(B)/vectors/onnx.pb-c.o: $(B)/vectors/onnx.pb-c.c
 $(B)/vectors/onnx_read.o: $(B)/vectors/onnx.pb-c.c
 $(B)/vectors/%.o: CPPFLAGS += -I$(B)/vectors
 
-.PHONY: print-build
+$(B)/vectors/generate: $(B)/vectors/generate.o $(B)/libvectors.a $(B)/libattn.a
+	@echo '  LD $@'
+	$(CC) $(LDFLAGS) $^ -lgsl -lgslcblas -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -o $@
+
+# Which compiled mutants each vector kills is measured, not derived.
+vectors_mutants := $(wildcard vectors/mutants.json)
+
+.PHONY: vectors vectors-fresh print-build
+vectors: $(B)/vectors/generate ## write the golden vectors again, byte for byte
+	$< vectors spec/profiles $(vectors_mutants)
+
+vectors-fresh: $(B)/vectors/generate
+	@mkdir -p $(B)/corpus
+	$< $(B)/corpus spec/profiles $(vectors_mutants)
+
 print-build: # where this variant is built
 	@echo $(B)

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * generate.c - writes the corpus: OUT/manifest.json and OUT/data. Every byte follows from the recipes
+ * in this directory and the profiles; the one thing that comes from outside is which compiled
+ * mutants each vector kills, a measurement that MUTANTS holds.
+ *
+ *   generate OUT PROFILES [MUTANTS]
+ */
+#include <errno.h>
+#include <gsl/gsl_rng.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "corpus.h"
+#include "emit.h"
+#include "file.h"
+#include "profile_read.h"
+
+static const struct {
+    const char *name, *reason, *description;
+} flags[] = {
+    {"documentation", "EDGE_CASE", "shows a rule; there is no output that could be wrong"},
+    {"invalid", "MISSING_STEP", "not a valid problem: must be refused, and nothing written"},
+};
+
+typedef struct corpus {
+    const char *out, *profiles;
+    json_t *groups; /* array */
+    json_t *kills;  /* object: vector id to list of mutants, or NULL */
+    attest_group group;
+    int in_group;
+    size_t vectors, wrong;
+} corpus;
+
+static uint32_t next_draw(void *state) { return (uint32_t)gsl_rng_get(state); }
+
+static int close_group(corpus *c, char *message) {
+    char path[4096];
+    if (!c->in_group) {
+        return 0;
+    }
+    json_t *entry = json_object();
+    snprintf(path, sizeof path, "%s/data", c->out);
+    int status = attest_group_write(&c->group, path, entry, message);
+    json_array_append_new(c->groups, entry);
+    attest_group_close(&c->group);
+    c->in_group = 0;
+    return status;
+}
+
+static int enter_group(corpus *c, const char *name, char *message) {
+    if (c->in_group && strcmp(c->group.name, name) == 0) {
+        return 0;
+    }
+    if (close_group(c, message) != 0 || attest_group_open(&c->group, name) != 0) {
+        return -1;
+    }
+    c->in_group = 1;
+    return 0;
+}
+
+static json_t *fill_of(attest_fill fill) {
+    return json_pack("{s:I, s:i}", "half", (json_int_t)fill.half, "exponent", fill.exponent);
+}
+
+/* Everything from which the inputs of a large vector follow. */
+static json_t *recipe_of(const attest_vector_recipe *r) {
+    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o*}", "generator", "mt19937", "seed",
+                     (json_int_t)attest_recipe_seed(r), "q", fill_of(r->fill_q), "k",
+                     fill_of(r->fill_k), "v", fill_of(r->fill_v), "sinks",
+                     r->features & ATTEST_SINKS ? fill_of((attest_fill)ATTEST_COARSE) : NULL);
+}
+
+static void add_kills(const corpus *c, json_t *entry) {
+    const char *id = json_string_value(json_object_get(entry, "id"));
+    json_t *mutants = json_object_get(c->kills, id);
+    json_t *rejects = json_object_get(entry, "rejects");
+    if (mutants && rejects) {
+        json_object_set(rejects, "mutants", mutants);
+    }
+}
+
+/* Computes what is expected and adds the vector. An invalid one must be refused by the reference. */
+static json_t *add_vector(corpus *c, const attest_vector_recipe *r, const attest_built *built,
+                          const attn_profile *profile, char *message) {
+    const attest_label label = {r->group, r->name, r->profile, r->requirements,
+                                r->flags, r->note, r->wrong};
+    attn_normal normal;
+    attest_expectation expectation;
+    attest_status status = attn_normalise(&normal, &built->problem, profile, 0, message);
+    if (strcmp(r->flags, "invalid") == 0) {
+        if (status != ATTEST_INVALID) {
+            snprintf(message, ATTEST_MESSAGE_BYTES, "%s/%s: is valid", r->group, r->name);
+            return NULL;
+        }
+        return attest_group_vector(&c->group, &label, NULL, &built->problem, NULL, message);
+    }
+    if (status != ATTEST_OK || attest_expect(&expectation, &normal, message) != ATTEST_OK) {
+        return NULL;
+    }
+    json_t *entry =
+        r->large ? attest_group_hashed(&c->group, &label, &normal, &built->problem, &expectation,
+                                       message)
+                 : attest_group_vector(&c->group, &label, &normal, &built->problem, &expectation,
+                                       message);
+    attest_expectation_free(&expectation);
+    return entry;
+}
+
+static int add_recipe(corpus *c, const attest_vector_recipe *r, char *message) {
+    attn_profile profile;
+    attest_built built;
+    if (enter_group(c, r->group, message) != 0 ||
+        attest_profile_read(&profile, c->profiles, r->profile, message) != 0) {
+        return -1;
+    }
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!generator) {
+        return -1;
+    }
+    gsl_rng_set(generator, attest_recipe_seed(r));
+    int status = attest_build(&built, r, next_draw, generator, message);
+    gsl_rng_free(generator);
+    if (status != 0) {
+        return -1;
+    }
+    json_t *entry = add_vector(c, r, &built, &profile, message);
+    attest_built_free(&built);
+    if (!entry) {
+        return -1;
+    }
+    if (r->large) {
+        json_object_set_new(entry, "recipe", recipe_of(r));
+    }
+    add_kills(c, entry);
+    c->vectors++;
+    c->wrong += json_array_size(json_object_get(entry, "wrong"));
+    return 0;
+}
+
+static json_t *flag_table(void) {
+    json_t *table = json_object();
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+        json_object_set_new(table, flags[k].name,
+                            json_pack("{s:s, s:s}", "reason", flags[k].reason, "description",
+                                      flags[k].description));
+    }
+    return table;
+}
+
+static json_t *defect_table(void) {
+    json_t *table = json_object();
+    for (int d = 0; d < ATTEST_DEFECTS; d++) {
+        const attest_defect_entry *entry = &attest_defect_table[d];
+        json_object_set_new(table, entry->name,
+                            json_pack("{s:s, s:s}", "requirement", entry->requirement,
+                                      "description", entry->description));
+    }
+    return table;
+}
+
+static int print_value(FILE *file, const char *before, const json_t *value, const char *after) {
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    int status = !text || fprintf(file, "%s%s%s", before, text, after) < 0;
+    free(text);
+    return status;
+}
+
+static int print_members(FILE *file, json_t *object, const char *indent) {
+    const char *key;
+    json_t *value;
+    int status = 0, first = 1;
+    json_object_foreach(object, key, value) {
+        status |= fprintf(file, "%s\n%s\"%s\": ", first ? "" : ",", indent, key) < 0;
+        status |= print_value(file, "", value, "");
+        first = 0;
+    }
+    return status;
+}
+
+/* One line a vector, so that a change to one is a change to one line. */
+static int print_group(FILE *file, json_t *group, int last) {
+    json_t *vectors = json_incref(json_object_get(group, "vectors")), *vector;
+    size_t index, count = json_array_size(vectors);
+    json_object_del(group, "vectors");
+    int status = fprintf(file, "  {") < 0 || print_members(file, group, "   ");
+    status |= fprintf(file, ",\n   \"vectors\": [\n") < 0;
+    json_array_foreach(vectors, index, vector) {
+        status |= print_value(file, "    ", vector, index + 1 < count ? ",\n" : "\n");
+    }
+    json_decref(vectors);
+    return status | (fprintf(file, "   ]}%s\n", last ? "" : ",") < 0);
+}
+
+static int write_manifest(const corpus *c, char *message) {
+    char path[4096];
+    size_t index;
+    json_t *group, *tables = json_pack("{s:o, s:o}", "flags", flag_table(), "defects",
+                                       defect_table());
+    snprintf(path, sizeof path, "%s/manifest.json", c->out);
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        snprintf(message, ATTEST_MESSAGE_BYTES, "%.100s: %.100s", path, strerror(errno));
+        json_decref(tables);
+        return -1;
+    }
+    int status = fprintf(file,
+                         "{\n \"format\": \"attest-vectors\",\n \"version\": \"1.0\",\n"
+                         " \"spec\": \"1.0\",\n \"generator\": \"GSL mt19937\",\n"
+                         " \"vector_count\": %zu,\n \"wrong_count\": %zu,",
+                         c->vectors, c->wrong) < 0;
+    const char *key;
+    json_t *table;
+    json_object_foreach(tables, key, table) {
+        status |= fprintf(file, "\n \"%s\": {", key) < 0;
+        status |= print_members(file, table, "  ");
+        status |= fprintf(file, "\n },") < 0;
+    }
+    status |= fprintf(file, "\n \"groups\": [\n") < 0;
+    json_array_foreach(c->groups, index, group) {
+        status |= print_group(file, group, index + 1 == json_array_size(c->groups));
+    }
+    status |= fprintf(file, " ]\n}\n") < 0;
+    status |= fclose(file) != 0;
+    json_decref(tables);
+    if (status) {
+        snprintf(message, ATTEST_MESSAGE_BYTES, "%.100s: could not be written", path);
+    }
+    return status ? -1 : 0;
+}
+
+static json_t *read_kills(const char *path) {
+    json_error_t error;
+    json_t *root = path ? json_load_file(path, JSON_REJECT_DUPLICATES, &error) : NULL;
+    json_t *kills = json_incref(json_object_get(root, "kills"));
+    json_decref(root);
+    return kills;
+}
+
+int main(int argc, char **argv) {
+    char message[ATTEST_MESSAGE_BYTES] = "", path[4096];
+    attest_recipe_list recipes;
+    if (argc < 3 || argc > 4) {
+        fprintf(stderr, "usage: generate OUT PROFILES [MUTANTS]\n");
+        return 64;
+    }
+    corpus c = {.out = argv[1], .profiles = argv[2], .groups = json_array()};
+    c.kills = read_kills(argc == 4 ? argv[3] : NULL);
+    snprintf(path, sizeof path, "%s/data", c.out);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "generate: %s: %s\n", path, strerror(errno));
+        return 1;
+    }
+    int status = attest_corpus_recipes(&recipes);
+    for (size_t k = 0; k < recipes.count; k++) { /* to the end, to show every mistake at once */
+        if (add_recipe(&c, &recipes.items[k], message) != 0) {
+            status = -1;
+            fprintf(stderr, "generate: %s/%s: %s\n", recipes.items[k].group, recipes.items[k].name,
+                    message);
+        }
+    }
+    if (status == 0 && (close_group(&c, message) != 0 || write_manifest(&c, message) != 0)) {
+        fprintf(stderr, "generate: %s\n", message);
+        status = -1;
+    }
+    if (status == 0) {
+        printf("%zu vectors, %zu wrong outputs\n", c.vectors, c.wrong);
+    }
+    if (c.in_group) {
+        attest_group_close(&c.group);
+    }
+    attest_recipes_free(&recipes);
+    json_decref(c.groups);
+    json_decref(c.kills);
+    return status == 0 ? 0 : 1;
+}
