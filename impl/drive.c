@@ -258,7 +258,7 @@ static void write_block(const job *j, const block_t *block, const state_t *state
     int64_t kv_head = number / j->plan.blocks_per_head % n->kv_heads;
     int64_t b = number / j->plan.blocks_per_head / n->kv_heads;
     int64_t head, query;
-    ATTN_NAME(attn_block_finish)(state, block);
+    ATTN_NAME(attn_block_finish)(state, block, (n->features & ATTEST_LSE) != 0);
     for (int64_t r = 0; locate(j, block_of_head, r, &head, &query); r++) {
         const int64_t at[ATTEST_MAX_RANK] = {b, kv_head * j->plan.group + head, query, 0};
         if (n->value_size > 0) {

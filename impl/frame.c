@@ -66,16 +66,23 @@ void ATTN_NAME(attn_state_begin)(const state_t *state, const block_t *block, int
     }
 }
 
+#if KEYS < 256
+typedef uint8_t key_t; /* as narrow as the flags beside it, so that both share a vector */
+#else
+typedef uint32_t key_t;
+#endif
+
 /* visible[j][r] by the bands alone. Lanes beyond the last row have an empty span. */
 static void show_band(unsigned char *visible, const tile *t, const spans *span) {
-    int32_t low[ROWS], high[ROWS];
+    key_t low[ROWS], high[ROWS];
     for (size_t r = 0; r < ROWS; r++) {
-        low[r] = (int32_t)smaller(larger(span->low[r] - t->start, 0), KEYS);
-        high[r] = (int32_t)smaller(larger(span->high[r] - t->start, 0), KEYS);
+        low[r] = (key_t)smaller(larger(span->low[r] - t->start, 0), KEYS);
+        high[r] = (key_t)smaller(larger(span->high[r] - t->start, 0), KEYS);
     }
     for (size_t j = 0; j < t->keys; j++) {
+        key_t key = (key_t)j;
         for (size_t r = 0; r < ROWS; r++) {
-            visible[j * ROWS + r] = (int32_t)j >= low[r] && (int32_t)j < high[r];
+            visible[j * ROWS + r] = (unsigned char)((key >= low[r]) & (key < high[r]));
         }
     }
 }
@@ -296,14 +303,16 @@ void ATTN_NAME(attn_state_merge)(const state_t *into, const state_t *from, const
 }
 
 /* Adding +0 turns a zero of either sign into +0: see "an invisible pair" in frame.h. */
-void ATTN_NAME(attn_block_finish)(const state_t *state, const block_t *block) {
+void ATTN_NAME(attn_block_finish)(const state_t *state, const block_t *block, int with_lse) {
     for (size_t r = 0; r < block->rows; r++) {
         attn_real *o = state->o + r * block->dv;
         if (state->seen[r]) {
             for (size_t c = 0; c < block->dv; c++) {
                 o[c] = ADD(DIV(o[c], state->sum[r]), ZERO);
             }
-            state->max[r] = ADD(state->max[r], LOG(state->sum[r]));
+            if (with_lse) {
+                state->max[r] = ADD(state->max[r], LOG(state->sum[r]));
+            }
         } else {
             for (size_t c = 0; c < block->dv; c++) {
                 o[c] = ZERO;

@@ -160,9 +160,10 @@ void ATTN_NAME(attn_state_merge)(const ATTN_NAME(attn_state) * into,
                                  const ATTN_NAME(attn_micro) * micro,
                                  const ATTN_NAME(attn_scratch) * scratch);
 
-/* o becomes the output, max the LSE. A row that has seen nothing gets 0 and -inf or its sink. */
+/* o becomes the output and, `with_lse`, max the LSE. A row that has seen nothing gets 0, and -inf
+ * or its sink. */
 void ATTN_NAME(attn_block_finish)(const ATTN_NAME(attn_state) * state,
-                                  const ATTN_NAME(attn_block) * block);
+                                  const ATTN_NAME(attn_block) * block, int with_lse);
 
 /* The keys that row r of the block sees by its band: *low <= j < *high, possibly none. */
 void ATTN_NAME(attn_row_span)(const ATTN_NAME(attn_block) * block, size_t r, int64_t *low,

@@ -26,6 +26,12 @@
 void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position, int64_t stride,
                                size_t n) {
     const attn_real *array = (const attn_real *)from + position;
+    if (stride == 1) { /* the common case, as a loop that vectorises */
+        for (size_t c = 0; c < n; c++) {
+            to[c] = array[c];
+        }
+        return;
+    }
     for (size_t c = 0; c < n; c++) {
         to[c] = array[(int64_t)c * stride];
     }

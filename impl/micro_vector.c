@@ -38,9 +38,10 @@ static SIMD size_t step_of(size_t left, size_t step) {
     return left == step || left >= step + 4 ? step : left >= 4 ? 4 : 1;
 }
 
-/* Constant `keys` and `vecs` after inlining: the sums live in registers. */
+/* Constant `keys` and `vecs` after inlining: the sums live in registers, all but what the inner
+ * loop needs; so the scale waits in memory. */
 static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
-                             vec scale, size_t keys, size_t vecs) {
+                             const float *scale, size_t keys, size_t vecs) {
     vec sum[SCORE_KEYS][SCORE_VECS];
     UNROLLED for (size_t j = 0; j < keys; j++) {
         UNROLLED for (size_t v = 0; v < vecs; v++) { sum[j][v] = v_set(0.0f); }
@@ -57,18 +58,25 @@ static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k
     }
     UNROLLED for (size_t j = 0; j < keys; j++) {
         UNROLLED for (size_t v = 0; v < vecs; v++) {
-            v_store(s + j * ROWS + v * LANES, v_mul(scale, sum[j][v]));
+            v_store(s + j * ROWS + v * LANES, v_mul(v_set(*scale), sum[j][v]));
         }
     }
 }
 
+static __attribute__((noinline)) void score_full(float *s, const float *q, const float *k,
+                                                 int64_t k_stride, size_t d, const float *scale) {
+    score_panel(s, q, k, k_stride, d, scale, SCORE_KEYS, SCORE_VECS);
+}
+
 static SIMD void score_columns(float *s, const float *q, const float *k, int64_t k_stride,
-                               size_t keys, size_t d, vec scale, size_t vecs) {
+                               size_t keys, size_t d, const float *scale, size_t vecs) {
     for (size_t j = 0, step; j < keys; j += step) {
         const float *from = k + (int64_t)j * k_stride;
         float *to = s + j * ROWS;
         step = step_of(keys - j, SCORE_KEYS);
-        if (step == SCORE_KEYS) {
+        if (step == SCORE_KEYS && vecs == SCORE_VECS) {
+            score_full(to, q, from, k_stride, d, scale);
+        } else if (step == SCORE_KEYS) {
             score_panel(to, q, from, k_stride, d, scale, SCORE_KEYS, vecs);
         } else if (step == 4) {
             score_panel(to, q, from, k_stride, d, scale, 4, vecs);
@@ -82,10 +90,10 @@ static void scores(float *s, const float *q, const float *k, int64_t k_stride, s
                    size_t keys, size_t d, float scale) {
     size_t r = 0;
     for (; r + LANES < rows; r += LANES * SCORE_VECS) {
-        score_columns(s + r, q + r, k, k_stride, keys, d, v_set(scale), SCORE_VECS);
+        score_columns(s + r, q + r, k, k_stride, keys, d, &scale, SCORE_VECS);
     }
     if (r < rows) {
-        score_columns(s + r, q + r, k, k_stride, keys, d, v_set(scale), 1);
+        score_columns(s + r, q + r, k, k_stride, keys, d, &scale, 1);
     }
 }
 
