@@ -13,6 +13,11 @@ static void refusal(attest_bench *bench, const char *where, attest_result *resul
     static const char *const names[] = {"OK", "UNSUPPORTED", "INVALID", "NO_MEMORY", "INTERNAL"};
     const attest_status status = bench->outcome.status;
     const char *name = status >= 0 && status <= 4 ? names[status] : "?";
+    if (status == ATTEST_NO_MEMORY) {
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "%s ran out of memory: %.200s", where,
+                          bench->outcome.text);
+        return;
+    }
     attest_result_bad(result, ATTEST_FAIL, "CAP-02", 0,
                       "%s answered ATTEST_%s to a problem inside the declared capabilities: %.200s",
                       where, name, bench->outcome.text);

@@ -56,7 +56,7 @@ static const char *const always[] = {
     "getcpu",         "getrusage",       "times",         "restart_syscall", "getcwd",
     "fcntl",          "dup",             "membarrier",    "futex_waitv",     "getppid",
     "rt_sigpending",  "rt_sigtimedwait", "sched_getparam", "sched_getscheduler", "epoll_wait",
-    "gettimeofday",   "getdents64",      "statfs",        "fstatfs",         "riscv_hwprobe",
+    "pause",          "getdents64",      "statfs",        "fstatfs",         "riscv_hwprobe",
 };
 
 static const char *const loading[] = {

@@ -99,7 +99,7 @@ int attest_setup_open(attest_setup *setup, const attest_settings *s, const char 
         .strict = object && s->strict != 0,
         .validate = s->validate,
         .memory_bytes = s->memory_bytes,
-        .load_seconds = object ? 10 : 30,
+        .load_seconds = (object ? 2 : 10) + s->call_seconds,
         .call_seconds = s->call_seconds,
         .stop = s->stop,
     };
