@@ -174,14 +174,14 @@ int attn_values_in_domain(const attn_bound *k, const attn_row_bound *row, double
 
 double attn_denominator_error(const attn_bound *k, const attn_row_bound *row, double weighted) {
     const attn_model *m = k->model;
-    double lost = (1 + row->rescales) * (m->exp_floor + m->weight.eta) + 2 * m->sum.eta;
+    double lost = (1 + row->rescales) * m->exp_floor + m->weight.eta + 2 * m->sum.eta;
     return weighted + 4 * largest_weight(m) * row->terms * lost;
 }
 
 double attn_output_error(const attn_bound *k, const attn_row_bound *row, double denominator,
                          double value, double weighted, double v_sum) {
     const attn_model *m = k->model;
-    double lost = (1 + row->rescales) * (m->exp_floor + m->weight.eta) * v_sum +
+    double lost = ((1 + row->rescales) * m->exp_floor + m->weight.eta) * v_sum +
                   row->terms * (3 * m->sum.eta + k->round_v * m->operand.eta);
     double numerator = weighted + 4 * largest_weight(m) * lost;
     double division = 2 * log_rounding(m->sum.u) +
