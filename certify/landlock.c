@@ -85,6 +85,9 @@ int attest_landlock(const attest_sandbox *sandbox) {
     if (rules < 0) {
         return 0;
     }
+    if (!sandbox->strict) { /* an interpreter's modules may be anywhere */
+        allow(rules, "/", READING);
+    }
     /* Where shared objects live. Not /proc: a kernel has no business in other processes. */
     allow_list(rules,
                "/lib:/lib32:/lib64:/usr:/opt:/nix:/gnu:/etc/ld.so.cache:/etc/ld.so.preload:"
@@ -93,7 +96,6 @@ int attest_landlock(const attest_sandbox *sandbox) {
                READING);
     allow_list(rules, "/dev/null", READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
     allow_list(rules, getenv("LD_LIBRARY_PATH"), READING);
-    allow_list(rules, getenv("ATTEST_READABLE"), READING);
     allow_directory_of(rules, sandbox->object);
     if (sandbox->temporary != NULL) {
         allow(rules, sandbox->temporary, handled.files & ~DEVICE_IOCTL);

@@ -171,17 +171,15 @@ static int accept_kernel(attest_session *session, const json_t *answer, const ch
 }
 
 static int launch(attest_session *session, attest_outcome *outcome) {
-    static const char *const python = "python3";
     const attest_target *t = session->target;
     const attest_host_options *options = session->options;
     char memory[32];
     snprintf(memory, sizeof memory, "%" PRIu64, options->memory_bytes);
-    const char *interpreter = getenv("ATTEST_PYTHON");
     const char *argv[10] = {options->worker, "exec", memory,
                             options->temporary ? options->temporary : ""};
     int n = 4;
     if (t->kind == ATTEST_TARGET_PYTHON) {
-        argv[n++] = interpreter ? interpreter : python;
+        argv[n++] = t->interpreter;
         argv[n++] = "-B";
         argv[n++] = t->worker_script;
         argv[n++] = t->path;

@@ -24,3 +24,9 @@ $(B)/attest: $(attest_objects) $(B)/libattn.a
 $(B)/attest-worker: $(attest_worker_objects)
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -lseccomp -ldl -lm -lpthread -o $@
+
+all: $(B)/python/attest_worker.py
+
+$(B)/python/%.py: certify/python/%.py
+	@mkdir -p $(@D)
+	cp $< $@

@@ -71,6 +71,9 @@ static const char *const declined[] = {
     "sched_setparam",    "prlimit64",          "setrlimit",   "getrlimit",
 };
 
+/* In a relaxed sandbox a refusal is an error code: interpreters try this and that while starting. */
+#define REFUSED SCMP_ACT_ERRNO(EPERM)
+
 static const char *const refused_when_relaxed[] = {
     "ptrace",        "process_vm_readv", "process_vm_writev", "bpf",         "mount",
     "umount2",       "pivot_root",       "chroot",            "unshare",     "setns",
@@ -100,10 +103,10 @@ static int add_all(scmp_filter_ctx filter, uint32_t action, const char *const *n
 static int allow_threads(scmp_filter_ctx filter, uint32_t otherwise) {
     int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     if (otherwise == SCMP_ACT_ALLOW) { /* relaxed: name what is refused */
-        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(clone), 1,
+        error |= seccomp_rule_add(filter, REFUSED, SCMP_SYS(clone), 1,
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(fork), 0);
-        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(vfork), 0);
+        error |= seccomp_rule_add(filter, REFUSED, SCMP_SYS(fork), 0);
+        error |= seccomp_rule_add(filter, REFUSED, SCMP_SYS(vfork), 0);
     } else {
         error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
@@ -155,10 +158,10 @@ static int relaxed_filter(void) {
     if (filter == NULL) {
         return 0;
     }
-    int fine = ADD_ALL(filter, SCMP_ACT_TRAP, refused_when_relaxed) &&
+    int fine = ADD_ALL(filter, REFUSED, refused_when_relaxed) &&
                allow_threads(filter, SCMP_ACT_ALLOW) &&
                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0) == 0 &&
-               seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(kill), 1,
+               seccomp_rule_add(filter, REFUSED, SCMP_SYS(kill), 1,
                                 SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid())) == 0;
     if (!fine) {
         seccomp_release(filter);

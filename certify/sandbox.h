@@ -7,8 +7,9 @@
  *   relaxed  any system call but network, tracing, new processes and administration; files are
  *            writable below one temporary directory alone. For interpreters and run-time systems.
  *
- * A call that is not allowed raises SIGSYS, so it ends as a crash that names the call. What the
- * running system cannot enforce is said in `notes`, which ends up in the certificate.
+ * In a strict sandbox a call that is not allowed raises SIGSYS, so it ends as a crash that names the
+ * call; in a relaxed one it fails with EPERM. What the running system cannot enforce is said in
+ * `notes`, which ends up in the certificate.
  */
 #ifndef ATTEST_SANDBOX_H
 #define ATTEST_SANDBOX_H

@@ -40,6 +40,33 @@ static int builtin(attest_target *target, const char *name, char *why) {
     return 1;
 }
 
+/* The first python3 in PATH that is a program: wrapper scripts start processes of their own, which
+ * the sandbox does not allow. */
+static int find_python(char path[ATTEST_PATH_BYTES]) {
+    const char *chosen = getenv("ATTEST_PYTHON"), *list = getenv("PATH");
+    if (chosen != NULL) {
+        return snprintf(path, ATTEST_PATH_BYTES, "%s", chosen) < ATTEST_PATH_BYTES;
+    }
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ":");
+        char magic[4] = {0};
+        FILE *file = NULL;
+        if (snprintf(path, ATTEST_PATH_BYTES, "%.*s/python3", (int)length, list) <
+            ATTEST_PATH_BYTES) {
+            file = fopen(path, "re");
+        }
+        if (file != NULL) {
+            size_t got = fread(magic, 1, sizeof magic, file);
+            fclose(file);
+            if (got == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0) {
+                return 1;
+            }
+        }
+        list += length + (list[length] == ':');
+    }
+    return 0;
+}
+
 static int python(attest_target *target, const char *rest, char *why) {
     static const char *const places[] = {"python/attest_worker.py",
                                          "../lib/attest/attest_worker.py",
@@ -59,6 +86,10 @@ static int python(attest_target *target, const char *rest, char *why) {
     }
     if (!attest_find_own(target->worker_script, places)) {
         snprintf(why, ATTEST_MESSAGE_BYTES, "attest_worker.py is not beside the program");
+        return 0;
+    }
+    if (!find_python(target->interpreter)) {
+        snprintf(why, ATTEST_MESSAGE_BYTES, "no python3 in PATH (or set ATTEST_PYTHON)");
         return 0;
     }
     return 1;

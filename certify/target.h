@@ -19,6 +19,7 @@ typedef struct attest_target {
     char path[ATTEST_PATH_BYTES]; /* of the object, the program or the Python file */
     char function[128];
     char worker_script[ATTEST_PATH_BYTES]; /* attest_worker.py */
+    char interpreter[ATTEST_PATH_BYTES];
 } attest_target;
 
 /* 1, or 0 with a reason. Looks for bundled files beside the running program. */
