@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program attest from outside: reports, determinism, shards, diff, waivers, replay, Ctrl-C."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import jsonschema
+
+BUILD = os.environ.get("BUILD", "build/default")
+ATTEST = os.path.join(BUILD, "attest")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPEC = os.path.join(HERE, "..", "spec")
+WRONG = os.path.join(BUILD, "hostile", "zeros.so")
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+def attest(*arguments):
+    return subprocess.run([ATTEST, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=600, check=False)
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def certify(folder, name, *arguments, target="builtin:naive", level="smoke"):
+    path = os.path.join(folder, name + ".json")
+    done = attest("certify", target, "--level", level, "--json", path, "--quiet", *arguments)
+    return done, load(path)
+
+
+def without_times(report):
+    def clean(value):
+        if isinstance(value, dict):
+            return {k: clean(v) for k, v in value.items() if k != "seconds"}
+        return [clean(v) for v in value] if isinstance(value, list) else value
+    return clean(report)
+
+
+def by_id(report):
+    return sorted(without_times(report)["cases"], key=lambda case: case["id"])
+
+
+@test
+def smoke_certifies_and_fits_its_schema(folder):
+    start = time.monotonic()
+    done, report = certify(folder, "a")
+    assert time.monotonic() - start < 20, "smoke took too long"
+    assert done.returncode == 0 and report["certificate"]["certified"], done.stdout
+    schema = load(os.path.join(SPEC, "report.schema.json"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(report)
+    assert "certified" in done.stdout.splitlines()[-1]
+
+
+@test
+def failing_report_fits_the_schema_and_explains(folder):
+    done, report = certify(folder, "bad", target=WRONG)
+    assert done.returncode == 1 and not report["certificate"]["certified"]
+    jsonschema.Draft202012Validator(load(os.path.join(SPEC, "report.schema.json"))).validate(report)
+    for word in ("expected", "actual", "requirement", "reproduce", "not certified"):
+        assert word in done.stdout, word
+    assert re.search(r"expected +-?0x[01]", done.stdout), "no hex float"
+
+
+@test
+def junit_is_well_formed_xml(folder):
+    path = os.path.join(folder, "junit.xml")
+    for target in ("builtin:naive", WRONG):
+        attest("certify", target, "--level", "smoke", "--quiet", "--junit", path)
+        xml = subprocess.run(["xmllint", "--noout", path], capture_output=True, check=False)
+        assert xml.returncode == 0, xml.stderr
+        count = subprocess.run(["xmllint", "--xpath", "count(//testcase[failure or error])", path],
+                               capture_output=True, text=True, check=True).stdout
+        assert (float(count) > 0) == (target == WRONG)
+
+
+@test
+def same_seed_same_cases_and_verdicts_whatever_the_jobs(folder):
+    reports = [without_times(certify(folder, f"j{jobs}", "--jobs", str(jobs), target=target)[1])
+               for target in ("builtin:naive", WRONG) for jobs in (1, 3)]
+    assert reports[0] == reports[1] and reports[2] == reports[3]
+    other = certify(folder, "s", "--seed", "2")[1]
+    assert {c["id"] for c in other["cases"]} != {c["id"] for c in reports[0]["cases"]}
+
+
+@test
+def shards_merge_to_the_whole(folder):
+    whole = certify(folder, "whole")[1]
+    paths = []
+    for i in range(1, 5):
+        done, part = certify(folder, f"part{i}", "--shard", f"{i}/4")
+        assert done.returncode == 1 and "shard" in part["certificate"]["reason"]
+        paths.append(os.path.join(folder, f"part{i}.json"))
+    merged = os.path.join(folder, "merged.json")
+    done = attest("merge", *paths, "--json", merged)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert by_id(load(merged)) == by_id(whole)
+    assert load(merged)["certificate"] == whole["certificate"]
+    assert attest("merge", *paths[:3]).returncode == 1, "three of four shards certified"
+    assert attest("merge", *paths, paths[0]).returncode == 2, "a shard counted twice"
+
+
+@test
+def cut_runs_never_certify(folder):
+    for cut in (["--only", "errors"], ["--skip", "poison"], ["--time", "0.001"],
+                ["--shard", "1/2"]):
+        done, report = certify(folder, "cut", *cut)
+        assert done.returncode == 1 and not report["certificate"]["certified"], cut
+
+
+@test
+def diff_names_what_changed(folder):
+    good, bad = os.path.join(folder, "whole.json"), os.path.join(folder, "j1.json")
+    certify(folder, "whole")
+    report = load(good)
+    assert attest("diff", good, good).returncode == 0
+    case = report["cases"][10]
+    assert case["verdict"] == "PASS"
+    case.update(verdict="FAIL", broken="NUM-01", what="made up")
+    with open(bad, "w", encoding="utf-8") as file:
+        json.dump(report, file)
+    worse = attest("diff", "--gate", good, bad)
+    assert worse.returncode == 1 and "REGRESSED " + case["id"] in worse.stdout
+    better = attest("diff", "--gate", bad, good)
+    assert better.returncode == 0 and "FIXED     " + case["id"] in better.stdout
+    assert attest("diff", bad, good).returncode == 1
+    del report["cases"][10]
+    with open(bad, "w", encoding="utf-8") as file:
+        json.dump(report, file)
+    assert "GONE      " + case["id"] in attest("diff", good, bad).stdout
+    assert "NEW       " + case["id"] in attest("diff", bad, good).stdout
+    assert attest("diff", good, os.path.join(HERE, "test_attest.py")).returncode == 2
+
+
+@test
+def waivers_are_counted_and_expire(folder):
+    path = os.path.join(folder, "waivers.json")
+    for expires, certified in (("2999-01-01", True), ("2001-01-01", False)):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([{"requirement": "DET-08", "reason": "known", "expires": expires}], file)
+        target = os.path.join(BUILD, "hostile", "rounding.so")
+        done, report = certify(folder, "w", "--waivers", path, target=target)
+        waived = report["certificate"]["verdicts"]["WAIVED"]
+        assert (waived > 0) == certified, (expires, waived)
+        # Everything is waived, so core requirements have no pass: still not certified.
+        assert done.returncode == 1
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump([{"requirement": "DET-08"}], file)
+    assert attest("certify", WRONG, "--level", "smoke", "--waivers", path).returncode == 2
+
+
+@test
+def replay_and_shrink_show_the_same_failure(folder):
+    report = certify(folder, "bad", target=WRONG)[1]
+    case = next(c for c in report["cases"] if c["verdict"] == "FAIL" and c["check"] == "oracle")
+    for name in (case["id"], case["line"]):
+        done = attest("replay", name, WRONG)
+        assert done.returncode == 1 and case["id"] in done.stdout, done.stdout + done.stderr
+    shrunk = attest("shrink", case["id"], WRONG)
+    assert shrunk.returncode == 1, shrunk.stderr
+    line = re.search(r"attest replay '([^']*)'", shrunk.stdout.splitlines()[-1]).group(1)
+    assert len(line) <= len(case["line"])
+    assert attest("replay", line, WRONG).returncode == 1
+    assert attest("replay", "0123456789abcdef", WRONG).returncode == 2
+
+
+@test
+def restricted_certificates_say_so(folder):
+    example = os.path.join(HERE, "..", "certify", "python", "example.py")
+    done, report = certify(folder, "py", target=f"py:{example}:attention")
+    assert done.returncode == 0, done.stdout
+    assert "finite inputs" in report["certificate"]["restricted"]
+    done = certify(folder, "py", "--require", "full", target=f"py:{example}:attention")[0]
+    assert done.returncode == 1
+
+
+@test
+def usage_errors_are_exit_2(_):
+    for arguments in ([], ["certify"], ["certify", "/nonexistent.so"], ["nonsense"],
+                      ["certify", "builtin:naive", "--level", "absurd"],
+                      ["certify", "builtin:naive", "--shard", "5/4"],
+                      ["certify", "builtin:nonsense"], ["explain", "XXX-99"],
+                      ["certify", "builtin:naive", "--profile", "nonsense"],
+                      ["certify", "builtin:naive", "--model", "nonsense"]):
+        assert attest(*arguments).returncode == 2, arguments
+    assert attest("--help").returncode == 0 and "examples:" in attest("--help").stdout
+    assert attest("--version").stdout.startswith("attest ")
+    assert "MASK-01" in attest("explain", "MASK-01").stdout
+    assert "poison" in attest("list").stdout
+
+
+def processes():
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if os.path.basename(words[0]) == b"attest-worker" and b"sleep_long.so" in b" ".join(words):
+            found.add(pid)
+    return found
+
+
+@test
+def interrupt_leaves_nothing_and_reports(folder):
+    path = os.path.join(folder, "interrupted.json")
+    before = {name for name in os.listdir("/tmp") if name.startswith("attest-")}
+    run = subprocess.Popen(
+        [ATTEST, "certify", os.path.join(BUILD, "hostile", "sleep_long.so"), "--level", "smoke",
+         "--json", path, "--sandbox", "relaxed"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    time.sleep(1.5)
+    assert processes(), "no worker was running"
+    run.send_signal(signal.SIGINT)
+    output = run.communicate(timeout=10)[0]
+    assert run.returncode == 1 and "interrupted" in output, output
+    assert "interrupted" in load(path)["incomplete"]
+    time.sleep(0.2)
+    assert not processes(), "a worker survived"
+    after = {name for name in os.listdir("/tmp") if name.startswith("attest-")}
+    assert after <= before, after - before
+
+
+@test
+def parent_stays_small(_):
+    program = ("import resource,subprocess,sys;"
+               "subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL,stderr=subprocess.DEVNULL);"
+               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    done = subprocess.run([sys.executable, "-c", program, ATTEST, "certify", "builtin:naive",
+                           "--level", "smoke"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 500 * 1024, done.stdout
+
+
+def main():
+    failed = 0
+    chosen = [t for t in tests if not sys.argv[1:] or t.__name__ in sys.argv[1:]]
+    print(f"1..{len(chosen)}")
+    for number, function in enumerate(chosen, 1):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                function(folder)
+                print(f"ok {number} - {function.__name__}", flush=True)
+            except Exception as error:  # pylint: disable=broad-except
+                failed += 1
+                print(f"not ok {number} - {function.__name__}")
+                for line in f"{type(error).__name__}: {error}".splitlines()[:40]:
+                    print(f"# {line}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
