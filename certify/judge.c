@@ -87,7 +87,7 @@ static void conclude(const attest_bench *bench, const tally *t, attest_result *r
     }
 }
 
-void attest_judge(attest_bench *bench, int64_t budget, attest_result *result) {
+static void judge(attest_bench *bench, int64_t budget, int about_loss, attest_result *result) {
     const attn_normal *n = &bench->normal;
     const int64_t rows = n->batch * n->q_heads * n->queries;
     const int64_t work = n->keys * (n->head_size + n->value_size) + 1;
@@ -109,7 +109,7 @@ void attest_judge(attest_bench *bench, int64_t budget, attest_result *result) {
         }
         judge_row(bench, at, o, &lse, &t, result);
         /* A few rows tell whether the data can show anything. */
-        if (judged <= 8 || r % (judged / 8) == 0) {
+        if (about_loss && (judged <= 8 || r % (judged / 8) == 0)) {
             if (attest_key_loss(n, at[0], at[1], at[2], o, &seen, &shown)) {
                 t.seen += seen;
                 t.shown += shown;
@@ -123,4 +123,12 @@ void attest_judge(attest_bench *bench, int64_t budget, attest_result *result) {
     if (!attest_verdict_is_bad(result->verdict)) {
         conclude(bench, &t, result);
     }
+}
+
+void attest_judge(attest_bench *bench, int64_t budget, attest_result *result) {
+    judge(bench, budget, 1, result);
+}
+
+void attest_judge_values(attest_bench *bench, int64_t budget, attest_result *result) {
+    judge(bench, budget, 0, result);
 }
