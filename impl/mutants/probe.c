@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * probe - looks at one kernel on given problems, without the program `attest` and apart from it: the
+ * mutants must be wrong where their table says so before anybody counts who finds them.
+ *
+ *   probe KERNEL.so LINE...   one output line each: what it broke, or "agrees"
+ *   probe KERNEL.so - < LINES
+ *
+ * Words: value (outside the oracle's interval), lse (likewise), dirty (depends on what outputs or
+ * workspace held, or left something unwritten), gaps (wrote between elements), hidden (a key that a
+ * row does not see changes it), rows (another row's q does), repeat, history, threads, batch, chunk,
+ * together (concurrent calls), environment, refuse (unknown fields), supports, unseen (touched a
+ * key that nobody sees), late (wrote after it returned), status, fault (signal), hang.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checks.h"
+
+static const struct {
+    const char *name;
+    probe_check run;
+} checks[] = {
+    {"value", probe_value},     {"lse", probe_lse},         {"dirty", probe_dirty},
+    {"gaps", probe_gaps},       {"hidden", probe_hidden},   {"rows", probe_rows},
+    {"repeat", probe_repeat},   {"history", probe_history}, {"threads", probe_threads},
+    {"batch", probe_batch},     {"chunk", probe_chunk},     {"together", probe_together},
+    {"environment", probe_environment},                     {"refuse", probe_refuse},
+    {"supports", probe_supports},                           {"unseen", probe_unseen},
+    {"late", probe_late},
+};
+enum { CHECKS = sizeof checks / sizeof checks[0], AGREES = 0, BROKEN = 1, REFUSED = 2, NOT_RUN = 3 };
+enum { SECONDS = 20 };
+
+/* Runs in a child: 0, 1, or a status that is not OK. */
+static int child(const char *path, int number, const char *line) {
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const attest_kernel *(*entry)(uint32_t) = NULL;
+    if (object) {
+        *(void **)&entry = dlsym(object, "attest_kernel_v1");
+    }
+    if (!entry) {
+        fprintf(stderr, "%s: %s\n", path, dlerror());
+        return NOT_RUN;
+    }
+    alarm(SECONDS);
+    probe p = {.kernel = entry(ATTEST_ABI_VERSION), .line = line};
+    char why[ATTEST_MESSAGE_BYTES] = "";
+    int broken = 0;
+    for (int at_start = 0; at_start < 2 && !broken && !p.refused; at_start++) {
+        trial t;
+        if (!trial_build(&t, line, at_start, why) ||
+            !trial_workspace(&t, p.kernel->workspace_bytes(&t.p))) {
+            fprintf(stderr, "%s: %s\n", line, why);
+            return NOT_RUN;
+        }
+        trial_dirty(&t, 0xff); /* NaN in every type */
+        broken = checks[number].run(&p, &t);
+        trial_free(&t);
+    }
+    return p.refused ? REFUSED : broken ? BROKEN : AGREES;
+}
+
+static int probe_line(const char *path, const char *line) {
+    int found = 0;
+    for (int number = 0; number < CHECKS; number++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            _exit(child(path, number, line));
+        }
+        int status = 0;
+        if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+            perror("probe");
+            exit(2);
+        }
+        const char *word = NULL;
+        if (WIFSIGNALED(status)) {
+            word = WTERMSIG(status) == SIGALRM ? "hang" : "fault";
+        } else if (WEXITSTATUS(status) == NOT_RUN) {
+            exit(2);
+        } else if (WEXITSTATUS(status) != AGREES) {
+            word = WEXITSTATUS(status) == REFUSED ? "status" : checks[number].name;
+        }
+        if (word) {
+            printf("%s%s", found++ ? " " : "", word);
+        }
+        if (word && (strcmp(word, "hang") == 0 || strcmp(word, "status") == 0)) {
+            break;
+        }
+    }
+    puts(found ? "" : "agrees");
+    fflush(stdout);
+    return found;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) {
+        fprintf(stderr, "usage: probe KERNEL.so LINE... | -\n");
+        return 2;
+    }
+    char line[512];
+    int found = 0;
+    if (strcmp(argv[2], "-") == 0) {
+        while (fgets(line, sizeof line, stdin)) {
+            line[strcspn(line, "\n")] = '\0';
+            found += probe_line(argv[1], line) > 0;
+        }
+        return found > 0;
+    }
+    for (int at = 2; at < argc; at++) {
+        found += probe_line(argv[1], argv[at]) > 0;
+    }
+    return found > 0;
+}

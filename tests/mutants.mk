@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# Kernels that are wrong on purpose: one source a family, one shared object a mutant.
+
+mutant_ids := $(shell sed -n 's/^ *{"id": "\([a-z]*\)\/\([a-z0-9-]*\)".*/\1-\2/p' impl/mutants/mutants.json)
+mutant_families := mask score memory tiled decode threaded stateful cheats
+mutant_bases := $(mutant_families:%=$(B)/mutants/%-correct.so)
+mutants := $(mutant_ids:%=$(B)/mutants/%.so)
+mutant_probe := $(B)/mutants/probe
+
+.PHONY: mutant-kernels
+mutant-kernels: $(mutants) $(mutant_bases) $(mutant_probe) ## build the kernels that are wrong on purpose
+
+mutant_parts := $(addprefix $(B)/reference/,check.o normal.o mask.o convert.o profile.o exp.o log.o \
+                  tanh.o)
+mutant_headers := $(wildcard impl/mutants/*.h)
+
+define mutant_family
+$(B)/mutants/$(1)-%.so: impl/mutants/$(1).c $(mutant_headers) $(mutant_parts) impl/exports.map
+	@mkdir -p $$(@D)
+	$$(CC) $$(filter-out -MMD -MP,$$(CPPFLAGS)) $$(CFLAGS) $$(LDFLAGS) -fPIC -shared \
+	  -DMUTANT=$$(shell echo '$$*' | tr a-z- A-Z_) -Wl,--version-script=impl/exports.map \
+	  $$< $(mutant_parts) -lm -lpthread -o $$@
+endef
+$(foreach family,$(mutant_families),$(eval $(call mutant_family,$(family))))
+
+$(mutant_probe): $(addprefix $(B)/impl/mutants/,probe.o checks.o trial.o) $(B)/libattn.a
+	$(CC) $(LDFLAGS) $^ -lmpfr -lgmp -lm -lpthread -ldl -o $@
