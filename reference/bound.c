@@ -83,7 +83,7 @@ void attn_bound_problem(attn_bound *bound, const attn_model *m, const attn_norma
  */
 static double bent_error(const attn_bound *k, const attn_key_facts *facts, double error,
                          double slop) {
-    double x = fabs(facts->linear) + slop, near = fabs(facts->linear) - slop - error;
+    double x = fabs(facts->linear) + slop + error, near = fabs(facts->linear) - slop - error;
     double t = near > 0 ? attn_tanh(near / k->softcap * (1 - 0x1p-50)) * (1 - 0x1p-50) : 0;
     double slope = (1 - t) * (1 + t) + 0x1p-50;
     double moved = slope * error < 2 * k->softcap ? slope * error : 2 * k->softcap;

@@ -28,3 +28,5 @@ $(B)/reference/%_f64.o: reference/%.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=64 -c $< -o $@
+
+include reference/oracle.mk

@@ -14,3 +14,6 @@ $(B)/libattn_test.a: $(test_support)
 check-soundness: $(B)/tests/test_soundness ## a million attacked elements for each error model
 	ATTN_ELEMENTS=1000000 $<
 check-full: check-soundness
+
+$(B)/tests/test_oracle_gsl: $(B)/libattn_gsl.a
+$(B)/tests/test_oracle_gsl: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas
