@@ -24,6 +24,7 @@ typedef enum attest_layout {
     ATTEST_LAYOUT_PADDED,    /* gaps after each row and each head */
     ATTEST_LAYOUT_BROADCAST, /* K, V and masks repeat along the batch: stride 0 */
     ATTEST_LAYOUT_SPREAD,    /* elements of a row two apart */
+    ATTEST_LAYOUT_HUGE,      /* one axis of one tensor strides past 2^31: see checks/huge.c */
     ATTEST_LAYOUTS
 } attest_layout;
 

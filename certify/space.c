@@ -231,7 +231,7 @@ void attest_space_plan(attest_plan *plan, const attest_space *space,
                                  [SINKS] = 2,
                                  [ALIBI] = 3,
                                  [LSE] = 2,
-                                 [LAYOUT] = ATTEST_LAYOUTS,
+                                 [LAYOUT] = ATTEST_LAYOUT_HUGE, /* that one has a check of its own */
                                  [TYPES] = 7,
                                  [HEADS] = 6,
                                  [BATCH] = 3,

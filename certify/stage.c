@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
 #include "stage.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "data.h"
 #include "normal.h"
@@ -103,6 +105,15 @@ static void describe(attest_problem *p, const attest_case *c) {
     }
 }
 
+/* Parameters of checks/huge.c: the tensor's slot, the axis, and the stride in elements. */
+static void stretch(attest_problem *p, const attest_case *c) {
+    attest_tensor *t = attest_slot_tensor(p, (int)c->parameter[0]);
+    if (c->layout == ATTEST_LAYOUT_HUGE && t != NULL && c->parameter[1] >= 0 &&
+        c->parameter[1] < (int64_t)t->rank) {
+        t->stride[c->parameter[1]] = c->parameter[2];
+    }
+}
+
 uint64_t attest_extent_bytes(const attest_tensor *t) {
     uint64_t last = 0;
     for (uint32_t axis = 0; axis < t->rank; axis++) {
@@ -129,6 +140,8 @@ static uint64_t alignment_of(const attest_tensor *t, uint32_t declared) {
     return declared > own ? declared : own;
 }
 
+static int is_sparse(const attest_place *place) { return place->map_bytes > ATTEST_SPARSE_BYTES; }
+
 static int place_all(attest_stage *stage, uint32_t alignment, attest_fence fence) {
     for (int slot = 0; slot < ATTEST_SLOT_WORKSPACE; slot++) {
         attest_tensor *t = attest_slot_tensor(&stage->problem, slot);
@@ -154,7 +167,7 @@ static int place_all(attest_stage *stage, uint32_t alignment, attest_fence fence
 static void fill_inputs(attest_stage *stage, const attest_case *c) {
     const attest_problem *p = &stage->problem;
     for (int slot = 0; slot < ATTEST_INPUT_SLOTS; slot++) {
-        if (stage->place[slot].present) {
+        if (stage->place[slot].present && !is_sparse(&stage->place[slot])) {
             attest_arena_fill(stage->arena, slot, &stage->place[slot], ATTEST_PATTERN_NAN);
         }
     }
@@ -183,6 +196,7 @@ int attest_stage_build(attest_stage *stage, attest_arena *arena, const attest_ca
     attest_stage_free(stage);
     stage->arena = arena;
     describe(&stage->problem, c);
+    stretch(&stage->problem, c);
     if (!place_all(stage, alignment, fence)) {
         snprintf(why, ATTEST_MESSAGE_BYTES, "a tensor of this case does not fit into its slot");
         return 0;
@@ -191,9 +205,16 @@ int attest_stage_build(attest_stage *stage, attest_arena *arena, const attest_ca
     return 1;
 }
 
+static void drop_image(attest_stage *stage, int index) {
+    if (stage->image[index] != NULL) {
+        munmap(stage->image[index], stage->image_bytes[index]);
+        stage->image[index] = NULL;
+    }
+}
+
 void attest_stage_free(attest_stage *stage) {
     for (int i = 0; i < ATTEST_OUTPUT_SLOTS; i++) {
-        free(stage->image[i]);
+        drop_image(stage, i);
     }
     *stage = (attest_stage){0};
 }
@@ -239,37 +260,6 @@ int attest_stage_workspace(attest_stage *stage, uint64_t bytes, attest_fence fen
     return 1;
 }
 
-void attest_stage_dirty(attest_stage *stage, attest_pattern pattern) {
-    stage->pattern = pattern;
-    for (int slot = ATTEST_INPUT_SLOTS; slot < ATTEST_SLOTS; slot++) {
-        if (stage->place[slot].present) {
-            attest_arena_fill(stage->arena, slot, &stage->place[slot], pattern);
-        }
-    }
-}
-
-int attest_stage_collect(attest_stage *stage) {
-    for (int slot = ATTEST_INPUT_SLOTS; slot < ATTEST_SLOTS; slot++) {
-        const attest_place *p = &stage->place[slot];
-        unsigned char **image = &stage->image[slot - ATTEST_INPUT_SLOTS];
-        free(*image);
-        *image = NULL;
-        if (!p->present) {
-            continue;
-        }
-        *image = malloc((size_t)p->map_bytes + 1);
-        if (*image == NULL) {
-            return 0;
-        }
-        memcpy(*image, attest_arena_at(stage->arena, slot, p->map_offset), (size_t)p->map_bytes);
-        attest_tensor *t = attest_slot_tensor(&stage->problem, slot);
-        if (t != NULL) {
-            t->data = *image + (p->data_offset - p->map_offset);
-        }
-    }
-    return 1;
-}
-
 /* Copies each element of a tensor from one image to another of the same layout. */
 static void copy_elements(unsigned char *to, const unsigned char *from, const attest_tensor *t) {
     const int64_t bytes = attn_dtype_bytes(t->dtype);
@@ -290,11 +280,69 @@ static void copy_elements(unsigned char *to, const unsigned char *from, const at
     }
 }
 
+static void fill_elements(unsigned char *data, const attest_tensor *t, attest_pattern pattern) {
+    const int64_t bytes = attn_dtype_bytes(t->dtype);
+    for (int64_t a = 0; a < t->shape[0]; a++) {
+        for (int64_t b = 0; b < t->shape[1]; b++) {
+            for (int64_t c = 0; c < (t->rank > 2 ? t->shape[2] : 1); c++) {
+                for (int64_t d = 0; d < (t->rank > 3 ? t->shape[3] : 1); d++) {
+                    const int64_t at = a * t->stride[0] + b * t->stride[1] + c * t->stride[2] +
+                                       d * t->stride[3];
+                    attest_pattern_fill(data + at * bytes, (uint64_t)bytes, pattern);
+                }
+            }
+        }
+    }
+}
+
+void attest_stage_dirty(attest_stage *stage, attest_pattern pattern) {
+    stage->pattern = pattern;
+    for (int slot = ATTEST_INPUT_SLOTS; slot < ATTEST_SLOTS; slot++) {
+        const attest_place *p = &stage->place[slot];
+        if (p->present && is_sparse(p)) {
+            const attest_tensor *t = attest_slot_tensor(&stage->problem, slot);
+            fill_elements(attest_arena_at(stage->arena, slot, p->data_offset), t, pattern);
+        } else if (p->present) {
+            attest_arena_fill(stage->arena, slot, p, pattern);
+        }
+    }
+}
+
+int attest_stage_collect(attest_stage *stage) {
+    for (int slot = ATTEST_INPUT_SLOTS; slot < ATTEST_SLOTS; slot++) {
+        const attest_place *p = &stage->place[slot];
+        const int index = slot - ATTEST_INPUT_SLOTS;
+        drop_image(stage, index);
+        if (!p->present) {
+            continue;
+        }
+        const size_t bytes = (size_t)(p->map_bytes ? p->map_bytes : stage->arena->page);
+        unsigned char *image = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (image == MAP_FAILED) {
+            return 0;
+        }
+        stage->image[index] = image;
+        stage->image_bytes[index] = bytes;
+        attest_tensor *t = attest_slot_tensor(&stage->problem, slot);
+        const uint64_t data = p->data_offset - p->map_offset;
+        if (is_sparse(p) && t != NULL) {
+            copy_elements(image + data, attest_arena_at(stage->arena, slot, p->data_offset), t);
+        } else {
+            memcpy(image, attest_arena_at(stage->arena, slot, p->map_offset), (size_t)p->map_bytes);
+        }
+        if (t != NULL) {
+            t->data = image + data;
+        }
+    }
+    return 1;
+}
+
 int attest_stage_stray(const attest_stage *stage, int *slot, int64_t *distance) {
     for (*slot = ATTEST_INPUT_SLOTS; *slot < ATTEST_SLOTS; (*slot)++) {
         const attest_place *p = &stage->place[*slot];
         const unsigned char *image = stage->image[*slot - ATTEST_INPUT_SLOTS];
-        if (!p->present || p->map_bytes == 0 || image == NULL) {
+        if (!p->present || p->map_bytes == 0 || is_sparse(p) || image == NULL) {
             continue;
         }
         unsigned char *expected = malloc((size_t)p->map_bytes);
@@ -327,7 +375,7 @@ int attest_stage_settled(const attest_stage *stage) {
     for (int slot = ATTEST_SLOT_O; slot <= ATTEST_SLOT_LSE; slot++) {
         const attest_place *p = &stage->place[slot];
         const unsigned char *image = stage->image[slot - ATTEST_INPUT_SLOTS];
-        if (p->present && image != NULL &&
+        if (p->present && !is_sparse(p) && image != NULL &&
             memcmp(image, attest_arena_at(stage->arena, slot, p->map_offset),
                    (size_t)p->map_bytes) != 0) {
             return 0;
@@ -342,7 +390,7 @@ uint64_t attest_stage_inputs_hash(const attest_stage *stage) {
     crypto_generichash_init(&state, NULL, 0, sizeof hash);
     for (int slot = 0; slot < ATTEST_INPUT_SLOTS; slot++) {
         const attest_place *p = &stage->place[slot];
-        if (p->present) {
+        if (p->present && !is_sparse(p)) {
             crypto_generichash_update(&state, attest_arena_at(stage->arena, slot, p->map_offset),
                                       p->map_bytes);
         }

@@ -10,11 +10,15 @@
 #include "arena.h"
 #include "case.h"
 
+/* Of a tensor that spans more than this, elements alone are touched: its gaps stay unbacked. */
+#define ATTEST_SPARSE_BYTES (UINT64_C(1) << 28)
+
 typedef struct attest_stage {
     attest_arena *arena;
     attest_problem problem;
     attest_place place[ATTEST_SLOTS];
     unsigned char *image[ATTEST_OUTPUT_SLOTS]; /* private copies of the output slots' pages */
+    size_t image_bytes[ATTEST_OUTPUT_SLOTS];
     attest_pattern pattern;
 } attest_stage;
 
@@ -43,7 +47,7 @@ int attest_stage_stray(const attest_stage *stage, int *slot, int64_t *distance);
 /* Whether the shared outputs still hold what was collected. */
 int attest_stage_settled(const attest_stage *stage);
 
-/* Hash of every input byte, gaps included. */
+/* Hash of every input byte, gaps included (sparse tensors left out: the worker cannot write them). */
 uint64_t attest_stage_inputs_hash(const attest_stage *stage);
 
 /* Bytes from the first to the last element; 0 for an empty tensor; UINT64_MAX if it does not fit. */
