@@ -25,11 +25,7 @@
 #define MICRO JOIN(JOIN(attn_micro_, ATTN_SIMD), _f32)
 #define ENGINE JOIN(JOIN(attn_engine_, ATTN_SIMD), _f32)
 #define ROWS ATTN_TILE_ROWS
-#ifdef __clang__
-#define UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define UNROLLED _Pragma("GCC unroll 16")
-#endif
+enum { FEW_ROWS = 8, FEW_KEYS = 16 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
 
@@ -86,9 +82,67 @@ static SIMD void score_columns(float *s, const float *q, const float *k, int64_t
     }
 }
 
+/*
+ * Few rows: lanes are keys. LANES x LANES elements of K are turned so that a vector holds one
+ * dimension of LANES keys, which `rows` sums share. Each sum still runs along d in order.
+ */
+static SIMD void score_turned(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
+                              float scale, size_t rows, int64_t ahead) {
+    vec sum[FEW_ROWS], x[LANES];
+    float lane[FEW_ROWS * LANES];
+    UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
+    for (size_t c = 0; c < d; c += LANES) {
+        size_t n = d - c < LANES ? d - c : LANES;
+        const float *from = k + c;
+        UNROLLED for (size_t l = 0; l < LANES; l++) {
+            x[l] = n == LANES ? v_load(from) : v_load_some(from, n);
+            __builtin_prefetch(from + ahead);
+            from += k_stride;
+        }
+        v_transpose(x);
+        UNROLLED for (size_t e = 0; e < LANES; e++) {
+            if (e < n) {
+                UNROLLED for (size_t r = 0; r < rows; r++) {
+                    sum[r] = v_fma(v_set(q[(c + e) * ROWS + r]), x[e], sum[r]);
+                }
+            }
+        }
+    }
+    UNROLLED for (size_t r = 0; r < rows; r++) {
+        v_store(lane + r * LANES, v_mul(v_set(scale), sum[r]));
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        UNROLLED for (size_t r = 0; r < rows; r++) { s[l * ROWS + r] = lane[r * LANES + l]; }
+    }
+}
+
+/* Whole groups of LANES keys; returns how many were done. */
+static size_t score_few(float *s, const float *q, const float *k, int64_t k_stride, size_t rows,
+                        size_t keys, size_t d, float scale) {
+    size_t j = 0;
+    for (; j + LANES <= keys; j += LANES) {
+        const float *from = k + (int64_t)j * k_stride;
+        int64_t ahead = j + 2 * LANES <= keys ? LANES * k_stride : 0; /* to prefetch */
+        if (rows == 1) {
+            score_turned(s + j * ROWS, q, from, k_stride, d, scale, 1, ahead);
+        } else if (rows <= 4) {
+            score_turned(s + j * ROWS, q, from, k_stride, d, scale, 4, ahead);
+        } else {
+            score_turned(s + j * ROWS, q, from, k_stride, d, scale, FEW_ROWS, ahead);
+        }
+    }
+    return j;
+}
+
 static void scores(float *s, const float *q, const float *k, int64_t k_stride, size_t rows,
                    size_t keys, size_t d, float scale) {
     size_t r = 0;
+    if (rows <= FEW_ROWS) {
+        size_t done = score_few(s, q, k, k_stride, rows, keys, d, scale);
+        s += done * ROWS;
+        k += (int64_t)done * k_stride;
+        keys -= done;
+    }
     for (; r + LANES < rows; r += LANES * SCORE_VECS) {
         score_columns(s + r, q + r, k, k_stride, keys, d, &scale, SCORE_VECS);
     }
@@ -156,9 +210,10 @@ static SIMD vec load_column(const float *p, size_t some) {
     return some ? v_load_some(p, some) : v_load(p);
 }
 
+/* `ahead`: elements from a value to the one to prefetch; 0 for none. */
 static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
                            const float *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
-                           size_t some) {
+                           size_t some, int64_t ahead) {
     vec sum[MIX_ROWS][MIX_VECS];
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
@@ -168,7 +223,11 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
     for (size_t j = 0; j < keys; j++) {
         vec value[MIX_VECS];
         UNROLLED for (size_t c = 0; c < vecs; c++) {
-            value[c] = load_column(v + (int64_t)j * v_stride + (int64_t)(c * LANES), some);
+            const float *from = v + (int64_t)j * v_stride + (int64_t)(c * LANES);
+            value[c] = load_column(from, some);
+            if (ahead) {
+                __builtin_prefetch(from + ahead);
+            }
         }
         UNROLLED for (size_t r = 0; r < rows; r++) {
             vec weight = v_set(s[j * ROWS + r]);
@@ -191,31 +250,54 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
 
 static SIMD void mix_columns(float *o, size_t dv, const float *s, const float *factor,
                              const float *v, int64_t v_stride, size_t rows, size_t keys,
-                             size_t vecs, size_t some) {
+                             size_t vecs, size_t some, int64_t ahead) {
     for (size_t r = 0, step; r < rows; r += step) {
         step = step_of(rows - r, MIX_ROWS);
         float *to = o + r * dv;
         if (step == MIX_ROWS) {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, MIX_ROWS, vecs, some);
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, MIX_ROWS, vecs, some, 0);
         } else if (step == 4) {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 4, vecs, some);
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 4, vecs, some, ahead);
         } else {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 1, vecs, some);
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 1, vecs, some, ahead);
         }
+    }
+}
+
+static SIMD void mix_block(float *o, const float *s, const float *factor, const float *v,
+                           int64_t v_stride, size_t rows, size_t keys, size_t dv, int64_t ahead) {
+    size_t c = 0;
+    for (; c + LANES * MIX_VECS <= dv; c += LANES * MIX_VECS) {
+        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, MIX_VECS, 0, ahead);
+    }
+    for (; c + LANES <= dv; c += LANES) {
+        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, 0, ahead);
+    }
+    if (c < dv) {
+        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, dv - c, ahead);
+    }
+}
+
+/* Few rows leave time for little but reading V once, in order: short runs of keys, the next of
+ * which is prefetched. A factor of 1 between runs changes nothing. */
+static void mix_few(float *o, const float *s, const float *factor, const float *v,
+                    int64_t v_stride, size_t rows, size_t keys, size_t dv) {
+    float ones[FEW_ROWS];
+    UNROLLED for (size_t r = 0; r < FEW_ROWS; r++) { ones[r] = 1.0f; }
+    for (size_t j = 0; j < keys; j += FEW_KEYS) {
+        size_t n = keys - j < FEW_KEYS ? keys - j : FEW_KEYS;
+        int64_t ahead = j + 2 * FEW_KEYS <= keys ? FEW_KEYS * v_stride : 0;
+        mix_block(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride,
+                  rows, n, dv, ahead);
     }
 }
 
 static void mix(float *o, const float *s, const float *factor, const float *v, int64_t v_stride,
                 size_t rows, size_t keys, size_t dv) {
-    size_t c = 0;
-    for (; c + LANES * MIX_VECS <= dv; c += LANES * MIX_VECS) {
-        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, MIX_VECS, 0);
-    }
-    for (; c + LANES <= dv; c += LANES) {
-        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, 0);
-    }
-    if (c < dv) {
-        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, dv - c);
+    if (rows <= FEW_ROWS) {
+        mix_few(o, s, factor, v, v_stride, rows, keys, dv);
+    } else {
+        mix_block(o, s, factor, v, v_stride, rows, keys, dv, 0);
     }
 }
 

@@ -6,13 +6,12 @@
 #include <immintrin.h>
 
 #include "fastexp.h"
+#include "simd.h"
 
 typedef __m256 vec;
 enum { LANES = 8 };
 enum { SCORE_KEYS = 6, SCORE_VECS = 2 }; /* 12 of 16 registers hold sums */
 enum { MIX_ROWS = 6, MIX_VECS = 2 };
-
-#define SIMD inline __attribute__((always_inline))
 
 static SIMD vec v_load(const float *p) { return _mm256_loadu_ps(p); }
 static SIMD void v_store(float *p, vec x) { _mm256_storeu_ps(p, x); }
@@ -55,6 +54,28 @@ static SIMD vec v_scale(vec p, vec n, vec shifted, vec x) {
     vec lifted = _mm256_mul_ps(p, _mm256_castsi256_ps(bits));
     lifted = _mm256_and_ps(_mm256_cmp_ps(x, v_set(FASTEXP_LOW), _CMP_NLT_UQ), lifted);
     return _mm256_mul_ps(lifted, v_set(FASTEXP_DROP));
+}
+
+/* Rows become columns: 8 x 8, by pairs, by fours, then across the halves. */
+static SIMD void v_transpose(vec x[LANES]) {
+    vec y[LANES];
+    UNROLLED for (int n = 0; n < LANES; n += 2) {
+        y[n] = _mm256_unpacklo_ps(x[n], x[n + 1]);
+        y[n + 1] = _mm256_unpackhi_ps(x[n], x[n + 1]);
+    }
+    UNROLLED for (int n = 0; n < LANES; n += 4) {
+        UNROLLED for (int h = 0; h < 2; h++) {
+            x[n + 2 * h] = _mm256_shuffle_ps(y[n + h], y[n + h + 2], 0x44);
+            x[n + 2 * h + 1] = _mm256_shuffle_ps(y[n + h], y[n + h + 2], 0xee);
+        }
+    }
+    UNROLLED for (int n = 0; n < 4; n++) {
+        y[n] = _mm256_permute2f128_ps(x[n], x[n + 4], 0x20);
+        y[n + 4] = _mm256_permute2f128_ps(x[n], x[n + 4], 0x31);
+    }
+    UNROLLED for (int n = 0; n < LANES; n++) {
+        x[n] = y[n];
+    }
 }
 
 static SIMD vec v_from_half(const uint16_t *p) {

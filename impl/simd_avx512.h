@@ -6,13 +6,12 @@
 #include <immintrin.h>
 
 #include "fastexp.h"
+#include "simd.h"
 
 typedef __m512 vec;
 enum { LANES = 16 };
 enum { SCORE_KEYS = 12, SCORE_VECS = 2 }; /* 24 of 32 registers hold sums */
 enum { MIX_ROWS = 8, MIX_VECS = 2 };
-
-#define SIMD inline __attribute__((always_inline))
 
 static SIMD vec v_load(const float *p) { return _mm512_loadu_ps(p); }
 static SIMD void v_store(float *p, vec x) { _mm512_storeu_ps(p, x); }
@@ -47,6 +46,34 @@ static SIMD vec v_hide(vec x, const unsigned char *visible) {
 static SIMD vec v_scale(vec p, vec n, vec shifted, vec x) {
     (void)shifted;
     return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, v_set(FASTEXP_LOW), _CMP_NLT_UQ), p, n);
+}
+
+/* Rows become columns: 16 x 16, by pairs, by fours, then across the 128-bit quarters twice. */
+static SIMD void v_transpose(vec x[LANES]) {
+    vec y[LANES];
+    UNROLLED for (int n = 0; n < LANES; n += 2) {
+        y[n] = _mm512_unpacklo_ps(x[n], x[n + 1]);
+        y[n + 1] = _mm512_unpackhi_ps(x[n], x[n + 1]);
+    }
+    UNROLLED for (int n = 0; n < LANES; n += 4) {
+        UNROLLED for (int h = 0; h < 2; h++) {
+            __m512d low = _mm512_castps_pd(y[n + h]), high = _mm512_castps_pd(y[n + h + 2]);
+            x[n + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+            x[n + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+        }
+    }
+    UNROLLED for (int n = 0; n < 4; n++) {
+        y[n] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0x88);
+        y[n + 4] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0xdd);
+        y[n + 8] = _mm512_shuffle_f32x4(x[n + 8], x[n + 12], 0x88);
+        y[n + 12] = _mm512_shuffle_f32x4(x[n + 8], x[n + 12], 0xdd);
+    }
+    UNROLLED for (int n = 0; n < 4; n++) {
+        x[n] = _mm512_shuffle_f32x4(y[n], y[n + 8], 0x88);
+        x[n + 4] = _mm512_shuffle_f32x4(y[n + 4], y[n + 12], 0x88);
+        x[n + 8] = _mm512_shuffle_f32x4(y[n], y[n + 8], 0xdd);
+        x[n + 12] = _mm512_shuffle_f32x4(y[n + 4], y[n + 12], 0xdd);
+    }
 }
 
 static SIMD vec v_from_half(const uint16_t *p) {
