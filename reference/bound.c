@@ -70,6 +70,8 @@ void attn_bound_problem(attn_bound *bound, const attn_model *m, const attn_norma
         .sink = attn_expm1_up(one * ((double)must_round(p->sinks.dtype, &m->score) +
                                      m->score_roundings) +
                               narrow * narrow_score),
+        .argument = attn_expm1_up(m->argument_roundings * one),
+        .shift = m->shift_roundings * one,
         .round_q = round_q,
         .round_k = round_k,
         .round_v = must_round(p->v.dtype, &m->operand),
@@ -150,14 +152,14 @@ void attn_bound_row(const attn_bound *k, int64_t keys, int has_sink, attn_row_bo
 double attn_weight_error(const attn_bound *k, const attn_row_bound *row, double score,
                          double error, double slop, double larger) {
     const attn_model *m = k->model;
-    double one = log_rounding(m->score.u), slack = m->rescale_slack;
+    double slack = m->rescale_slack;
     double rescales = larger < row->rescales ? larger : row->rescales;
     double gap = row->max_high - score + error + slop + 2 * slack;
     double shift = fabs(score) + error + slop + slack;
     shift = shift > fabs(row->max_high) ? shift : fabs(row->max_high);
     shift = shift > fabs(row->max_low) ? shift : fabs(row->max_low);
-    return (error + gap * attn_expm1_up(m->argument_roundings * one) +
-            shift * m->shift_roundings * one + row->exponent + rescales * row->rescale) *
+    return (error + gap * k->argument + shift * k->shift + row->exponent +
+            rescales * row->rescale) *
            (1 + 0x1p-20);
 }
 

@@ -36,6 +36,7 @@ typedef struct attn_bound {
     double cap, cap_tiny; /* of softcap * tanh */
     double mask, alibi, finish, finish_tiny;
     double sink;          /* relative to |sink| */
+    double argument, shift; /* of score - maximum, and of the maximum on its own */
     double round_q, round_k, round_v; /* 1 where it is rounded to the operand format */
     double log2_factor;   /* 1, or log2(e) where the model folds it into scores */
 } attn_bound;

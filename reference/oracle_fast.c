@@ -8,8 +8,7 @@
 
 #include "oracle_row.h"
 
-/* One step of eight doubles; compilers split it to what the machine has. */
-typedef double lanes __attribute__((vector_size(8 * ATTN_LANES), aligned(8), may_alias));
+typedef attn_lanes lanes;
 
 #define GROUP 4 /* keys of V taken together, so that an accumulator is loaded once for four */
 
@@ -17,6 +16,7 @@ static double add_lanes(const double *x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
+ATTN_WIDE_REGISTERS
 static void dot_both(const double *q, const double *k, const double *q_abs, const double *k_abs,
                      int64_t padded, double *dot, double *magnitude) {
     lanes sum = {0}, size = {0};
@@ -68,6 +68,7 @@ void attn_block_scores(attn_row_block *block, const attn_oracle_call *call) {
     }
 }
 
+ATTN_WIDE_REGISTERS
 static void accumulate(attn_row_data *row, const double *v, const double *v_abs, int64_t padded,
                        double exponent, double weight) {
     for (int64_t c = 0; c < padded; c += ATTN_LANES) {
@@ -76,6 +77,7 @@ static void accumulate(attn_row_data *row, const double *v, const double *v_abs,
     }
 }
 
+ATTN_WIDE_REGISTERS
 static void accumulate_group(attn_row_data *row, const double *v, const double *v_abs,
                              int64_t padded, const double *e, const double *w) {
     for (int64_t c = 0; c < padded; c += ATTN_LANES) {

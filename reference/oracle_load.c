@@ -62,6 +62,35 @@ static void widen(const attest_tensor *tensor, const void *start, double *values
     }
 }
 
+/* Magnitudes, their sum and the largest; a NaN or an infinity shows in the sum. */
+ATTN_WIDE_REGISTERS
+static void measure(const double *values, int64_t padded, double *magnitudes,
+                    double sums[ATTN_LANES], double largest[ATTN_LANES]) {
+    attn_lanes sum = {0}, max = {0};
+    for (int64_t c = 0; c < padded; c += ATTN_LANES) {
+        attn_lane_bits size_bits = *(const attn_lane_bits *)(values + c) & INT64_MAX;
+        attn_lanes size = (attn_lanes)size_bits;
+        attn_lane_bits larger = (attn_lane_bits)(size > max);
+        *(attn_lanes *)(magnitudes + c) = size;
+        sum += size;
+        max = (attn_lanes)((larger & size_bits) | (~larger & (attn_lane_bits)max));
+    }
+    memcpy(sums, &sum, sizeof sum);
+    memcpy(largest, &max, sizeof max);
+}
+
+/* The same where something is not finite, or finite magnitudes overflow. */
+static attn_vector_facts measure_special(const double *magnitudes, int64_t padded) {
+    attn_vector_facts facts = {0, 0, 0};
+    for (int64_t c = 0; c < padded; c++) {
+        int finite = magnitudes[c] <= DBL_MAX;
+        facts.special |= !finite;
+        facts.max = finite && magnitudes[c] > facts.max ? magnitudes[c] : facts.max;
+    }
+    facts.sum = facts.special ? 0 : DBL_MAX;
+    return facts;
+}
+
 attn_vector_facts attn_load_vector(const attest_tensor *tensor, int64_t b, int64_t h, int64_t s,
                                    int64_t padded, double *values, double *magnitudes) {
     const int64_t index[ATTEST_MAX_RANK] = {b, h, s, 0};
@@ -72,27 +101,13 @@ attn_vector_facts attn_load_vector(const attest_tensor *tensor, int64_t b, int64
     for (int64_t c = tensor->shape[3]; c < padded; c++) {
         values[c] = 0;
     }
-    double lane_sum[ATTN_LANES] = {0}, lane_max[ATTN_LANES] = {0};
-    for (int64_t c = 0; c < padded; c += ATTN_LANES) {
-        for (int lane = 0; lane < ATTN_LANES; lane++) {
-            double size = fabs(values[c + lane]);
-            double finite = size <= DBL_MAX ? size : 0;
-            magnitudes[c + lane] = size;
-            lane_sum[lane] += size;
-            lane_max[lane] = finite > lane_max[lane] ? finite : lane_max[lane];
-        }
-    }
+    double sums[ATTN_LANES], largest[ATTN_LANES];
+    measure(values, padded, magnitudes, sums, largest);
     for (int lane = 0; lane < ATTN_LANES; lane++) {
-        facts.sum += lane_sum[lane];
-        facts.max = lane_max[lane] > facts.max ? lane_max[lane] : facts.max;
+        facts.sum += sums[lane];
+        facts.max = largest[lane] > facts.max ? largest[lane] : facts.max;
     }
-    if (!(facts.sum <= DBL_MAX)) { /* a special value, or finite ones that overflow */
-        for (int64_t c = 0; c < padded; c++) {
-            facts.special |= !(magnitudes[c] <= DBL_MAX);
-        }
-        facts.sum = facts.special ? 0 : DBL_MAX;
-    }
-    return facts;
+    return facts.sum <= DBL_MAX ? facts : measure_special(magnitudes, padded);
 }
 
 double attn_special_dot(const double *q, const double *k, int64_t d) {

@@ -11,6 +11,21 @@
 
 #define ATTN_LANES 8 /* doubles summed side by side; rows of q, k and v are padded to it */
 
+/* One step of eight doubles; compilers split it to what the machine has. */
+typedef double attn_lanes __attribute__((vector_size(8 * ATTN_LANES), aligned(8), may_alias));
+typedef int64_t attn_lane_bits __attribute__((vector_size(8 * ATTN_LANES), aligned(8), may_alias));
+
+/*
+ * Built for the wider registers too, and chosen when the program starts. Every lane does the same
+ * operations in the same order whatever the width, so the bits do not depend on the choice.
+ */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) &&             \
+    !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#define ATTN_WIDE_REGISTERS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define ATTN_WIDE_REGISTERS
+#endif
+
 /* What the whole call shares. */
 typedef struct attn_oracle_call {
     const attn_normal *normal;

@@ -127,17 +127,19 @@ static void start_quality(attn_own_quality *quality, const attn_row_data *row) {
     quality->part = quality->denominator = 0;
 }
 
-/* Counts one term: `own` is the error of its score in the oracle's arithmetic. */
-static double count_term(attn_own_quality *quality, double score, double own, double shift,
-                         double exponential, double weight) {
-    double log_error = attn_weight_error(&quality->bound, &quality->row, score, own, 0, 0);
-    double x = score - shift;
+/* Error of a weight in the oracle's arithmetic, where that of its score is `own`. */
+static double own_weight_error(const attn_own_quality *quality, double score, double own) {
+    return attn_weight_error(&quality->bound, &quality->row, score, own, 0, 0);
+}
+
+/* Counts one term, exp(x), whose weight has that error. */
+static void count_term(attn_own_quality *quality, double x, double exponential, double log_error,
+                       double weight) {
     double path = exp_times_expm1(exponential, x, log_error + quality->row.numerator);
     quality->denominator += exp_times_expm1(exponential, x, log_error + quality->row.denominator);
     if (weight > 0 && path > quality->part * weight) {
         quality->part = path / weight;
     }
-    return log_error;
 }
 
 void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
@@ -166,11 +168,11 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
         double larger = larger_than(&ranks, row->score[n] - error - row->own[n]);
         double model = attn_weight_error(&call->bound, &row->bound, row->score[n], error,
                                          row->own[n], larger);
-        double mine = attn_weight_error(&own->bound, &own->row, row->score[n], row->own[n], 0, 0);
+        double mine = own_weight_error(own, row->score[n], row->own[n]);
         double up = 1 + attn_expm1_up(mine);
         row->exponent[n] = e;
         row->weight[n] = up * exp_times_expm1(e, x, model + row->bound.numerator);
-        count_term(own, row->score[n], row->own[n], row->shift, e, row->weight[n]);
+        count_term(own, x, e, mine, row->weight[n]);
         spread += up * exp_times_expm1(e, x, model + row->bound.denominator);
         sum += e;
     }
@@ -179,7 +181,8 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
         double error = fabs(row->sink) * call->bound.sink;
         double larger = larger_than(&ranks, row->sink - error);
         double model = attn_weight_error(&call->bound, &row->bound, row->sink, error, 0, larger);
-        double mine = count_term(own, row->sink, 0, row->shift, e, 0);
+        double mine = own_weight_error(own, row->sink, 0);
+        count_term(own, x, e, mine, 0);
         spread += (1 + attn_expm1_up(mine)) *
                   exp_times_expm1(e, x, model + row->bound.denominator);
         sum += e;
@@ -205,12 +208,13 @@ void attn_own_quality_of(attn_own_quality *quality, const attn_model *arithmetic
             double own = row->mean_of_all ? 0
                                           : attn_score_error(&quality->bound, &row->facts[n],
                                                              row->q_sum, row->own[n]);
-            count_term(quality, row->score[n], own, row->shift, row->exponent[n], row->weight[n]);
+            count_term(quality, row->score[n] - row->shift, row->exponent[n],
+                       own_weight_error(quality, row->score[n], own), row->weight[n]);
         }
     }
     if (isfinite(row->sink)) {
-        double e = attn_exp(row->sink - row->shift);
-        count_term(quality, row->sink, 0, row->shift, e, 0);
+        double x = row->sink - row->shift;
+        count_term(quality, x, attn_exp(x), own_weight_error(quality, row->sink, 0), 0);
     }
     /* row->exponent stands for the exact one: twice covers its own error. */
     quality->part *= 2;

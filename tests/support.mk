@@ -17,3 +17,10 @@ check-full: check-soundness
 
 $(B)/tests/test_oracle_gsl: $(B)/libattn_gsl.a
 $(B)/tests/test_oracle_gsl: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas
+
+$(B)/tests/bench_oracle: $(B)/tests/bench_oracle.o $(test_libraries)
+	$(CC) $(LDFLAGS) $< $(test_libraries) -lmpfr -lgmp -lm -lpthread -o $@
+
+.PHONY: bench-oracle
+bench-oracle: $(B)/tests/bench_oracle ## throughput of the oracle by path
+	@$<

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The oracle on cases small enough to be known by hand, and what must not change its answer. */
+#include <float.h>
+#include <math.h>
+#include <mpfr.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "oracle.h"
+#include "random_problem.h"
+#include "wide.h"
+
+#define KEYS 3
+
+/* One head, one query, KEYS keys; D = 1, Dv = 2. */
+typedef struct tiny {
+    double q[1], k[KEYS], v[2 * KEYS], o[2], lse[1], mask[KEYS], sinks[1];
+    attest_problem problem;
+} tiny;
+
+static attest_tensor f64(double *data, uint32_t rank, int64_t a, int64_t b, int64_t c, int64_t d) {
+    const int64_t shape[4] = {a, b, c, d};
+    attest_tensor tensor = {.data = data, .dtype = ATTEST_F64, .rank = rank};
+    int64_t step = 1;
+    for (uint32_t axis = rank; axis-- > 0;) {
+        tensor.shape[axis] = shape[axis];
+        tensor.stride[axis] = step;
+        step *= shape[axis];
+    }
+    return tensor;
+}
+
+static void start(tiny *t, uint64_t features) {
+    *t = (tiny){.q = {1}, .k = {0, 0, 0}, .v = {1, -1, 2, -2, 6, -6}};
+    attest_problem *p = &t->problem;
+    *p = (attest_problem){.struct_bytes = sizeof *p,
+                          .threads = 1,
+                          .features = features | ATTEST_LSE | ATTEST_SCALE,
+                          .scale = 1};
+    p->q = f64(t->q, 4, 1, 1, 1, 1);
+    p->k = f64(t->k, 4, 1, 1, KEYS, 1);
+    p->v = f64(t->v, 4, 1, 1, KEYS, 2);
+    p->o = f64(t->o, 4, 1, 1, 1, 2);
+    p->lse = f64(t->lse, 3, 1, 1, 1, 0);
+    if (features & ATTEST_MASK_ADD) {
+        p->mask = f64(t->mask, 1, KEYS, 0, 0, 0);
+    }
+    if (features & ATTEST_SINKS) {
+        p->sinks = f64(t->sinks, 1, 1, 0, 0, 0);
+    }
+}
+
+typedef struct answer {
+    attn_enclosure o[2], lse[1];
+} answer;
+
+static answer ask_as(const tiny *t, const char *model, const attn_profile *profile) {
+    char message[ATTEST_MESSAGE_BYTES];
+    attn_normal normal;
+    answer result;
+    assert_int_equal(attn_normalise(&normal, &t->problem, profile, 0, message), ATTEST_OK);
+    assert_int_equal(
+        attn_oracle(&normal, attn_model_find(model), 1, result.o, result.lse, message), ATTEST_OK);
+    return result;
+}
+
+static answer ask(const tiny *t) { return ask_as(t, "f64-strict", &attn_profile_attest); }
+
+static void near(const attn_enclosure *e, double exact) {
+    assert_int_equal(e->kind, ATTN_FINITE);
+    assert_true(fabs(e->high + e->low - exact) <= e->own_error + 4 * DBL_EPSILON * fabs(exact));
+    assert_true(e->radius > 0 && e->radius < 1e-13 * (1 + fabs(exact)));
+    assert_int_equal(attn_judge(e, exact, NULL), ATTN_INSIDE);
+}
+
+/* Bit for bit, padding apart. */
+static void same(const attn_enclosure *a, const attn_enclosure *b, int64_t count) {
+    for (int64_t n = 0; n < count; n++) {
+        assert_memory_equal(&a[n].high, &b[n].high, sizeof(double));
+        assert_memory_equal(&a[n].low, &b[n].low, sizeof(double));
+        assert_memory_equal(&a[n].own_error, &b[n].own_error, sizeof(double));
+        assert_memory_equal(&a[n].radius, &b[n].radius, sizeof(double));
+        assert_int_equal(a[n].kind, b[n].kind);
+        assert_int_equal(a[n].path, b[n].path);
+    }
+}
+
+static void known_values(void **state) {
+    tiny t;
+    (void)state;
+    start(&t, 0); /* equal scores: the mean of v, log 3 */
+    answer a = ask(&t);
+    near(&a.o[0], 3);
+    near(&a.o[1], -3);
+    near(a.lse, log(3));
+    start(&t, ATTEST_SINKS); /* a sink of score 0 counts as a fourth key of value 0 */
+    a = ask(&t);
+    near(&a.o[0], 2.25);
+    near(a.lse, log(4));
+    start(&t, ATTEST_MASK_ADD); /* -inf hides; a large negative bias does not, but weighs nothing */
+    t.mask[1] = -INFINITY;
+    t.mask[2] = -1e9;
+    a = ask(&t);
+    near(&a.o[0], 1);
+    start(&t, ATTEST_SOFTCAP); /* tanh(1) and twice tanh(0) */
+    t.problem.softcap = 2;
+    t.k[2] = 2;
+    a = ask(&t);
+    double e = exp(2 * tanh(1));
+    near(&a.o[0], (3 + 6 * e) / (2 + e));
+    attn_profile base_2 = attn_profile_attest;
+    base_2.lse_base = ATTN_LSE_BASE_2;
+    start(&t, 0);
+    a = ask_as(&t, "f64-strict", &base_2);
+    near(a.lse, log2(3));
+}
+
+static void expect(const answer *a, attn_kind first, attn_kind second, attn_kind lse) {
+    assert_int_equal(a->o[0].kind, first);
+    assert_int_equal(a->o[1].kind, second);
+    assert_int_equal(a->lse[0].kind, lse);
+}
+
+static void special_values(void **state) {
+    tiny t;
+    answer a;
+    (void)state;
+    start(&t, 0); /* SPV-01: a visible NaN in K reaches the row, in V its column */
+    t.k[1] = NAN;
+    a = ask(&t);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    start(&t, 0);
+    t.v[2] = NAN;
+    a = ask(&t);
+    expect(&a, ATTN_NAN, ATTN_FINITE, ATTN_FINITE);
+    start(&t, 0); /* SPV-02 */
+    t.v[2] = INFINITY;
+    t.v[3] = INFINITY;
+    t.v[5] = -INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_POS_INF, ATTN_NAN, ATTN_FINITE);
+    start(&t, 0); /* its weight may round to 0, and 0 * inf is a NaN */
+    t.k[0] = 2000;
+    t.v[2] = INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_NONFINITE, ATTN_FINITE, ATTN_FINITE);
+    start(&t, 0); /* +inf as a score, and -inf beside finite ones */
+    t.k[1] = INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    t.k[1] = -INFINITY;
+    a = ask(&t);
+    near(&a.o[0], 3.5);
+    t.k[0] = t.k[2] = -INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_ANY, ATTN_ANY, ATTN_ANY);
+    start(&t, ATTEST_MASK_ADD); /* SPV-05 */
+    t.mask[2] = INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    t.mask[0] = t.mask[1] = t.mask[2] = -INFINITY; /* SEM-12 */
+    a = ask(&t);
+    expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_NEG_INF);
+    assert_int_equal(attn_judge(&a.o[0], 0.0, NULL), ATTN_INSIDE);
+    assert_int_equal(attn_judge(&a.o[0], DBL_TRUE_MIN, NULL), ATTN_OUTSIDE);
+}
+
+/* ISO-01..05, MEM-04: a hidden key may hold anything, and is not read. */
+static void hidden_keys_do_not_matter(void **state) {
+    static const double poison[] = {NAN, INFINITY, -DBL_MAX, 5e-324};
+    tiny t;
+    (void)state;
+    start(&t, ATTEST_MASK_ADD);
+    t.mask[1] = -INFINITY;
+    answer clean = ask(&t);
+    for (size_t n = 0; n < sizeof poison / sizeof poison[0]; n++) {
+        t.k[1] = t.v[2] = t.v[3] = poison[n];
+        answer a = ask(&t);
+        same(a.o, clean.o, 2);
+        same(a.lse, clean.lse, 1);
+    }
+}
+
+static void domain_and_radius(void **state) {
+    tiny t;
+    answer a;
+    (void)state;
+    start(&t, 0); /* NUM-06: f16 cannot hold 300 * 300 */
+    t.q[0] = t.k[0] = 300;
+    a = ask_as(&t, "f16-f16acc", &attn_profile_attest);
+    expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
+    start(&t, ATTEST_MASK_ADD); /* every score is known to 60 units only */
+    t.mask[0] = t.mask[1] = t.mask[2] = -1e9;
+    t.q[0] = 1e-3;
+    t.k[0] = 1;
+    a = ask_as(&t, "f32-fastexp", &attn_profile_attest);
+    expect(&a, ATTN_NO_RADIUS, ATTN_NO_RADIUS, ATTN_NO_RADIUS);
+    assert_int_equal(attn_judge(&a.o[0], 1.0, NULL), ATTN_NO_VERDICT);
+    start(&t, 0); /* a value that overflows on its way leaves the other column alone */
+    t.v[0] = t.v[2] = 3e38;
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_FINITE, ATTN_FINITE);
+}
+
+static void judging(void **state) {
+    const attn_enclosure e = {.high = 1, .low = 0x1p-60, .own_error = 0x1p-60, .radius = 0x1p-20};
+    double ratio;
+    (void)state;
+    assert_int_equal(attn_judge(&e, 1 + 0x1p-20, &ratio), ATTN_INSIDE);
+    assert_true(ratio > 0.999 && ratio <= 1);
+    assert_int_equal(attn_judge(&e, 1 + 0x1p-19, &ratio), ATTN_OUTSIDE);
+    assert_true(fabs(ratio - 2) < 0.001);
+    assert_int_equal(attn_judge(&e, NAN, &ratio), ATTN_OUTSIDE);
+    assert_true(isinf(ratio));
+    assert_int_equal(attn_judge(&e, INFINITY, NULL), ATTN_OUTSIDE);
+    static const struct {
+        attn_kind kind;
+        double actual;
+        int verdict;
+    } table[] = {
+        {ATTN_NAN, NAN, ATTN_INSIDE},           {ATTN_NAN, 0, ATTN_OUTSIDE},
+        {ATTN_POS_INF, INFINITY, ATTN_INSIDE},  {ATTN_POS_INF, -INFINITY, ATTN_OUTSIDE},
+        {ATTN_NEG_INF, -INFINITY, ATTN_INSIDE}, {ATTN_NEG_INF, NAN, ATTN_OUTSIDE},
+        {ATTN_NONFINITE, NAN, ATTN_INSIDE},     {ATTN_NONFINITE, 1, ATTN_OUTSIDE},
+        {ATTN_ANY, 7, ATTN_INSIDE},             {ATTN_OUT_OF_DOMAIN, 7, ATTN_NO_VERDICT},
+    };
+    for (size_t n = 0; n < sizeof table / sizeof table[0]; n++) {
+        const attn_enclosure one = {.kind = (uint8_t)table[n].kind};
+        assert_int_equal(attn_judge(&one, table[n].actual, NULL), table[n].verdict);
+    }
+}
+
+/* Neither threads nor the rows beside it change a row: the same bits. */
+static void rows_stand_alone(void **state) {
+    char message[ATTEST_MESSAGE_BYTES];
+    random_source source = {3};
+    (void)state;
+    for (int round = 0; round < 40; round++) {
+        random_limits limits = random_limits_small;
+        random_problem r;
+        attn_normal n;
+        limits.queries = 20;
+        limits.specials = round % 2;
+        random_problem_make(&r, &source, &limits);
+        assert_int_equal(attn_normalise(&n, &r.problem, &r.profile, 0, message), ATTEST_OK);
+        const attn_model *model = attn_model_find(attn_model_name(round % 8));
+        int64_t rows = n.batch * n.q_heads * n.queries, dv = n.value_size;
+        attn_enclosure *o = calloc((size_t)(4 * (rows + 1) * (dv + 1)), sizeof *o);
+        assert_non_null(o);
+        attn_enclosure *lse = o + rows * dv, *o3 = lse + rows, *lse3 = o3 + rows * dv;
+        attn_enclosure *one = lse3 + rows, *one_lse = one + dv;
+        assert_int_equal(attn_oracle(&n, model, 1, o, lse, message), ATTEST_OK);
+        assert_int_equal(attn_oracle(&n, model, 3, o3, lse3, message), ATTEST_OK);
+        same(o, o3, rows * dv + rows);
+        for (int64_t at = 0; at < rows; at++) {
+            int64_t head = at / n.queries;
+            assert_int_equal(attn_oracle_row(&n, model, head / n.q_heads, head % n.q_heads,
+                                             at % n.queries, one, one_lse, message),
+                             ATTEST_OK);
+            same(one, o + at * dv, dv);
+            same(one_lse, lse + at, 1);
+        }
+        free(o);
+        random_problem_free(&r);
+    }
+}
+
+typedef int mpfr_function(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+
+/* wide.h claims 2^-97 for its functions. */
+static double wide_error(attn_wide a, attn_wide got, mpfr_function *exact, double floor) {
+    mpfr_t x, y, z;
+    mpfr_inits2(300, x, y, z, (mpfr_ptr)NULL);
+    mpfr_set_d(x, a.high, MPFR_RNDN);
+    mpfr_add_d(x, x, a.low, MPFR_RNDN);
+    exact(y, x, MPFR_RNDN);
+    mpfr_set_d(z, got.high, MPFR_RNDN);
+    mpfr_add_d(z, z, got.low, MPFR_RNDN);
+    mpfr_sub(z, z, y, MPFR_RNDN);
+    double size = fabs(mpfr_get_d(y, MPFR_RNDN)) + floor, error = fabs(mpfr_get_d(z, MPFR_RNDA));
+    mpfr_clears(x, y, z, (mpfr_ptr)NULL);
+    return error / size;
+}
+
+static void wide_functions(void **state) {
+    random_source source = {17};
+    double worst = 0;
+    (void)state;
+    for (int n = 0; n < 60000; n++) {
+        double size = ldexp(random_unit(&source), (int)random_between(&source, -40, 9));
+        attn_wide a = attn_two_sum(size, size * 0x1p-53 * random_unit(&source));
+        attn_wide b = {fabs(a.high), a.high < 0 ? -a.low : a.low};
+        double error[3] = {wide_error(a, attn_wide_exp(a), mpfr_exp, 0),
+                           wide_error(a, attn_wide_tanh(a), mpfr_tanh, 0),
+                           b.high > 0 ? wide_error(b, attn_wide_log(b), mpfr_log, 1) : 0};
+        for (int f = 0; f < 3; f++) {
+            worst = error[f] > worst ? error[f] : worst;
+        }
+    }
+    print_message("largest error 2^%.1f\n", log2(worst));
+    assert_true(worst > 0 && worst <= 0x1p-97);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_values),
+        cmocka_unit_test(special_values),
+        cmocka_unit_test(hidden_keys_do_not_matter),
+        cmocka_unit_test(domain_and_radius),
+        cmocka_unit_test(judging),
+        cmocka_unit_test(rows_stand_alone),
+        cmocka_unit_test(wide_functions),
+    };
+    return cmocka_run_group_tests_name("oracle", tests, NULL, NULL);
+}
