@@ -19,7 +19,7 @@ static void refusal(attest_bench *bench, const char *where, attest_result *resul
         return;
     }
     attest_result_bad(result, ATTEST_FAIL, "CAP-02", 0,
-                      "%s answered ATTEST_%s to a problem inside the declared capabilities: %.200s",
+                      "%s answered ATTEST_%s to a problem inside the declared capabilities: %.255s",
                       where, name, bench->outcome.text);
 }
 

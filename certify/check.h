@@ -42,6 +42,7 @@ typedef struct attest_result {
     int broken;                /* index of the requirement it breaks, or -1 */
     int bug_class;             /* the most likely class of the taxonomy, or 0 */
     char label[32];            /* a finer name, such as "V-leak"; or empty */
+    uint64_t defects[2];       /* known defects that give these outputs: bits by vectors/defects.h */
     char what[512];            /* one sentence: what is wrong */
     int has_value;             /* the next fields are valid */
     int in_lse;                /* place is [b,h,i] of lse, else [b,h,i,c] of o */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "data.h"
+#include "diagnose.h"
 #include "meaning.h"
 #include "oracle.h"
 
@@ -122,6 +123,7 @@ static void judge(attest_bench *bench, int64_t budget, int about_loss, attest_re
     free(o);
     if (!attest_verdict_is_bad(result->verdict)) {
         conclude(bench, &t, result);
+        attest_diagnose(bench, result);
     }
 }
 

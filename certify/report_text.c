@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "classes.h"
 #include "report.h"
 
 static const char *paint(int color, attest_verdict v) {
@@ -19,10 +20,10 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
     }
     if (r->bug_class > 0 || r->label[0]) {
         fprintf(out, "  class       ");
-        if (r->bug_class > 0) {
-            fprintf(out, " %d", r->bug_class);
+        if (attest_class_title(r->bug_class) != NULL) {
+            fprintf(out, " %d, %s", r->bug_class, attest_class_title(r->bug_class));
         }
-        fprintf(out, "%s%s\n", r->label[0] ? " " : "", r->label);
+        fprintf(out, "%s%s%s\n", r->label[0] ? " (" : "", r->label, r->label[0] ? ")" : "");
     }
     if (r->has_value) {
         fprintf(out, "  place        %s[%lld,%lld,%lld", r->in_lse ? "lse" : "o",
@@ -138,6 +139,11 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
                 r->notes[0] ? ")" : "");
     }
     waivers(out, r);
+    char why[ATTEST_MESSAGE_BYTES];
+    const int likely = attest_likely_class(r, why, sizeof why);
+    if (likely > 0) {
+        fprintf(out, "most likely: class %d, %s; %s\n", likely, attest_class_title(likely), why);
+    }
     const char *on = paint(color, c->certified ? ATTEST_PASS : ATTEST_FAIL);
     const char *off = color ? "\033[0m" : "";
     if (!c->certified) {

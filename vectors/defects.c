@@ -15,6 +15,7 @@ typedef struct evaluator {
     double *score, *weight;
     unsigned char *visible;
     double scale;
+    attest_score_stage stage;
 } evaluator;
 
 typedef struct place {
@@ -189,8 +190,14 @@ static double score_of(const evaluator *e, place at, int64_t j) {
     }
     double score = e->scale * dot;
     int capped = (e->p->features & ATTEST_SOFTCAP) && !e->on[ATTEST_SOFTCAP_IGNORED];
+    if (e->stage == ATTEST_STAGE_RAW) {
+        return score;
+    }
     if (capped && !e->on[ATTEST_SOFTCAP_AFTER_MASK]) {
         score = bend(e, score);
+    }
+    if (e->stage == ATTEST_STAGE_CAPPED) {
+        return score;
     }
     score += bias_of(e, at, j);
     if (capped && e->on[ATTEST_SOFTCAP_AFTER_MASK]) {
@@ -362,26 +369,59 @@ static double scale_of(const evaluator *e) {
     return e->on[ATTEST_SCALE_SIGN_LOST] ? fabs(scale) : scale;
 }
 
+static int open_evaluator(evaluator *e, const attn_normal *n, const attest_defect *defects,
+                          size_t count) {
+    size_t keys = n->keys ? (size_t)n->keys : 1;
+    *e = (evaluator){.n = n,
+                     .p = n->problem,
+                     .score = calloc(keys, sizeof *e->score),
+                     .weight = calloc(keys, sizeof *e->weight),
+                     .visible = calloc(keys, 1),
+                     .stage = ATTEST_STAGE_BIASED};
+    for (size_t k = 0; k < count; k++) {
+        e->on[defects[k]] = 1;
+    }
+    e->scale = scale_of(e);
+    return e->score && e->weight && e->visible;
+}
+
+static void close_evaluator(evaluator *e) {
+    free(e->score);
+    free(e->weight);
+    free(e->visible);
+}
+
+static place place_of(const attn_normal *n, int64_t row) {
+    return (place){row / n->queries / n->q_heads, row / n->queries % n->q_heads, row % n->queries};
+}
+
 int attest_defective(const attn_normal *n, const attest_defect *defects, size_t count, double *o,
                      double *lse) {
-    size_t keys = n->keys ? (size_t)n->keys : 1;
-    evaluator e = {.n = n,
-                   .p = n->problem,
-                   .score = calloc(keys, sizeof *e.score),
-                   .weight = calloc(keys, sizeof *e.weight),
-                   .visible = calloc(keys, 1)};
-    int ready = e.score && e.weight && e.visible;
-    for (size_t k = 0; k < count; k++) {
-        e.on[defects[k]] = 1;
+    evaluator e;
+    int ready = open_evaluator(&e, n, defects, count);
+    for (int64_t row = 0; ready && row < n->batch * n->q_heads * n->queries; row++) {
+        one_row(&e, place_of(n, row), o + row * n->value_size, lse + row);
     }
-    e.scale = scale_of(&e);
-    for (int64_t at = 0; ready && at < n->batch * n->q_heads * n->queries; at++) {
-        place where = {at / n->queries / n->q_heads, at / n->queries % n->q_heads,
-                       at % n->queries};
-        one_row(&e, where, o + at * n->value_size, lse + at);
+    close_evaluator(&e);
+    return ready ? 0 : -1;
+}
+
+int attest_defective_scores(const attn_normal *n, const attest_defect *defects, size_t count,
+                            attest_score_stage stage, double *scores_out) {
+    evaluator e;
+    int ready = open_evaluator(&e, n, defects, count);
+    e.stage = stage;
+    for (int64_t row = 0; ready && row < n->batch * n->q_heads * n->queries; row++) {
+        place at = place_of(n, row);
+        for (int64_t j = 0; j < n->keys; j++) {
+            double *score = &scores_out[row * n->keys + j];
+            if (stage != ATTEST_STAGE_BIASED || sees(&e, at, j)) {
+                *score = score_of(&e, at, j);
+            } else if (!leaks(&e, score)) {
+                *score = (double)-INFINITY;
+            }
+        }
     }
-    free(e.score);
-    free(e.weight);
-    free(e.visible);
+    close_evaluator(&e);
     return ready ? 0 : -1;
 }

@@ -113,4 +113,14 @@ attest_defect attest_defect_find(const char *name);
 int attest_defective(const attn_normal *normal, const attest_defect *defects, size_t count,
                      double *o, double *lse);
 
+/* Scores on their way to the softmax, dense [B,Hq,Sq,Sk]; -inf where a finished one is hidden. */
+typedef enum attest_score_stage {
+    ATTEST_STAGE_RAW,
+    ATTEST_STAGE_CAPPED,
+    ATTEST_STAGE_BIASED
+} attest_score_stage;
+
+int attest_defective_scores(const attn_normal *normal, const attest_defect *defects, size_t count,
+                            attest_score_stage stage, double *scores);
+
 #endif

@@ -52,7 +52,7 @@ class Refusal(Exception):
 
 
 def kernel(name=None, vendor="", version="", profile="attest", model="f32-strict", features=None,
-           shapes=("gqa", "dv", "strides"), types=("f32",), max_head_size=0, max_queries=0,
+           shapes=("strides",), types=("f32",), max_head_size=0, max_queries=0,
            max_keys=0, max_abs_score=0, exp_ulps=0, finite_only=False, isolation="full",
            determinism=()):
     """Declares what a callable can do and promises; every argument is a field of attest.h."""
@@ -82,6 +82,8 @@ def load(path, name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     function = getattr(module, name)
+    if not callable(function):
+        raise TypeError(f"{name} is not callable")
     return function if hasattr(function, "attest") else kernel()(function)
 
 
@@ -246,8 +248,8 @@ def main():
                 takes_any = any(p.kind == p.VAR_KEYWORD for p in names.values())
                 accepted = None if takes_any else set(names)
                 answer = {"kernel": function.attest}
-            except Exception:  # pylint: disable=broad-except
-                answer = {"message": last_lines(traceback.format_exc())}
+            except Exception as error:  # pylint: disable=broad-except
+                answer = {"message": summary(error)}
         else:
             answer = {"seq": message["seq"], "status": "ok"}
             try:
@@ -256,17 +258,20 @@ def main():
                 answer.update(status=refusal.status, message=str(refusal)[:250])
             except MemoryError as error:
                 answer.update(status="no-memory", message=str(error)[:250])
-            except Exception:  # pylint: disable=broad-except
-                answer.update(status="internal", message=last_lines(traceback.format_exc()))
+            except Exception as error:  # pylint: disable=broad-except
+                answer.update(status="internal", message=summary(error))
         validate(message)
         validate(answer)
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
-def last_lines(text):
-    """The end of a traceback on one line: attest keeps 255 characters."""
-    return " | ".join(line.strip() for line in text.strip().splitlines())[-250:]
+def summary(error):
+    """An exception on one line, the place that raised it first: attest keeps 255 characters."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if frame.filename != __file__]
+    places = [f"{os.path.basename(f.filename)}:{f.lineno} in {f.name}" for f in reversed(frames)]
+    return " | ".join([f"{type(error).__name__}: {error}"[:150], *places])[:250]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diagnose.h - which known defect gives exactly these wrong outputs? */
+#ifndef ATTEST_DIAGNOSE_H
+#define ATTEST_DIAGNOSE_H
+
+#include "bench.h"
+
+/*
+ * After a numeric failure: evaluates the staged problem with each defect of vectors/defects.h and
+ * notes in result->defects those that reproduce every output element. Of a run's failures only the
+ * first few on each bench are looked into.
+ */
+void attest_diagnose(attest_bench *bench, attest_result *result);
+
+/* The bug class of a defect; 0 for a cheat. */
+int attest_defect_class(int defect);
+
+#endif
