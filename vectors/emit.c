@@ -279,6 +279,7 @@ static json_t *add_rejections(attest_group *group, const attest_label *label, co
         json_array_append_new(models, json_string(e->model[m]));
     }
     json_object_set_new(entry, "models", models);
+    attest_derive_flags(n, e, json_object_get(entry, "flags"));
     json_object_set_new(entry, "judged_by", json_string(e->model[e->judge]));
     if (attest_rejections(n, e, on) != 0) {
         snprintf(message, ATTEST_MESSAGE_BYTES, "%s/%s: a right result is not accepted",

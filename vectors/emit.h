@@ -55,9 +55,18 @@ json_t *attest_group_hashed(attest_group *group, const attest_label *label,
 int attest_group_write(attest_group *group, const char *directory, json_t *entry,
                        char message[ATTEST_MESSAGE_BYTES]);
 
+/* Writes DIRECTORY/manifest.json: tables of flags and defects, then the groups. */
+int attest_manifest_write(const char *directory, const char *generator, json_t *groups,
+                          char message[ATTEST_MESSAGE_BYTES]);
+
 /* Which defects an expectation notices: on[d] is 1 by the output, 2 by the LSE alone, 0 not. */
 int attest_rejections(const attn_normal *normal, const attest_expectation *expectation,
                       unsigned char on[ATTEST_DEFECTS]);
+
+/* Every flag with its reason, and those that follow from a problem and what is expected. */
+json_t *attest_flag_table(void);
+void attest_derive_flags(const attn_normal *normal, const attest_expectation *expectation,
+                         json_t *list);
 
 /* Words of a list that are one space apart, as an array of strings. */
 json_t *attest_words(const char *text);

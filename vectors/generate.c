@@ -15,15 +15,7 @@
 
 #include "corpus.h"
 #include "emit.h"
-#include "file.h"
 #include "profile_read.h"
-
-static const struct {
-    const char *name, *reason, *description;
-} flags[] = {
-    {"documentation", "EDGE_CASE", "shows a rule; there is no output that could be wrong"},
-    {"invalid", "MISSING_STEP", "not a valid problem: must be refused, and nothing written"},
-};
 
 typedef struct corpus {
     const char *out, *profiles;
@@ -140,97 +132,6 @@ static int add_recipe(corpus *c, const attest_vector_recipe *r, char *message) {
     return 0;
 }
 
-static json_t *flag_table(void) {
-    json_t *table = json_object();
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
-        json_object_set_new(table, flags[k].name,
-                            json_pack("{s:s, s:s}", "reason", flags[k].reason, "description",
-                                      flags[k].description));
-    }
-    return table;
-}
-
-static json_t *defect_table(void) {
-    json_t *table = json_object();
-    for (int d = 0; d < ATTEST_DEFECTS; d++) {
-        const attest_defect_entry *entry = &attest_defect_table[d];
-        json_object_set_new(table, entry->name,
-                            json_pack("{s:s, s:s}", "requirement", entry->requirement,
-                                      "description", entry->description));
-    }
-    return table;
-}
-
-static int print_value(FILE *file, const char *before, const json_t *value, const char *after) {
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-    int status = !text || fprintf(file, "%s%s%s", before, text, after) < 0;
-    free(text);
-    return status;
-}
-
-static int print_members(FILE *file, json_t *object, const char *indent) {
-    const char *key;
-    json_t *value;
-    int status = 0, first = 1;
-    json_object_foreach(object, key, value) {
-        status |= fprintf(file, "%s\n%s\"%s\": ", first ? "" : ",", indent, key) < 0;
-        status |= print_value(file, "", value, "");
-        first = 0;
-    }
-    return status;
-}
-
-/* One line a vector, so that a change to one is a change to one line. */
-static int print_group(FILE *file, json_t *group, int last) {
-    json_t *vectors = json_incref(json_object_get(group, "vectors")), *vector;
-    size_t index, count = json_array_size(vectors);
-    json_object_del(group, "vectors");
-    int status = fprintf(file, "  {") < 0 || print_members(file, group, "   ");
-    status |= fprintf(file, ",\n   \"vectors\": [\n") < 0;
-    json_array_foreach(vectors, index, vector) {
-        status |= print_value(file, "    ", vector, index + 1 < count ? ",\n" : "\n");
-    }
-    json_decref(vectors);
-    return status | (fprintf(file, "   ]}%s\n", last ? "" : ",") < 0);
-}
-
-static int write_manifest(const corpus *c, char *message) {
-    char path[4096];
-    size_t index;
-    json_t *group, *tables = json_pack("{s:o, s:o}", "flags", flag_table(), "defects",
-                                       defect_table());
-    snprintf(path, sizeof path, "%s/manifest.json", c->out);
-    FILE *file = fopen(path, "w");
-    if (!file) {
-        snprintf(message, ATTEST_MESSAGE_BYTES, "%.100s: %.100s", path, strerror(errno));
-        json_decref(tables);
-        return -1;
-    }
-    int status = fprintf(file,
-                         "{\n \"format\": \"attest-vectors\",\n \"version\": \"1.0\",\n"
-                         " \"spec\": \"1.0\",\n \"generator\": \"GSL mt19937\",\n"
-                         " \"vector_count\": %zu,\n \"wrong_count\": %zu,",
-                         c->vectors, c->wrong) < 0;
-    const char *key;
-    json_t *table;
-    json_object_foreach(tables, key, table) {
-        status |= fprintf(file, "\n \"%s\": {", key) < 0;
-        status |= print_members(file, table, "  ");
-        status |= fprintf(file, "\n },") < 0;
-    }
-    status |= fprintf(file, "\n \"groups\": [\n") < 0;
-    json_array_foreach(c->groups, index, group) {
-        status |= print_group(file, group, index + 1 == json_array_size(c->groups));
-    }
-    status |= fprintf(file, " ]\n}\n") < 0;
-    status |= fclose(file) != 0;
-    json_decref(tables);
-    if (status) {
-        snprintf(message, ATTEST_MESSAGE_BYTES, "%.100s: could not be written", path);
-    }
-    return status ? -1 : 0;
-}
-
 static json_t *read_kills(const char *path) {
     json_error_t error;
     json_t *root = path ? json_load_file(path, JSON_REJECT_DUPLICATES, &error) : NULL;
@@ -261,7 +162,7 @@ int main(int argc, char **argv) {
                     message);
         }
     }
-    if (status == 0 && (close_group(&c, message) != 0 || write_manifest(&c, message) != 0)) {
+    if (status == 0 && (close_group(&c, message) != 0 || attest_manifest_write(c.out, "GSL mt19937", c.groups, message) != 0)) {
         fprintf(stderr, "generate: %s\n", message);
         status = -1;
     }

@@ -52,6 +52,27 @@ typedef struct attest_onnx_problem {
 
 int attest_onnx_to_problem(attest_onnx_problem *built, const attest_onnx_case *loaded,
                            char message[ATTEST_MESSAGE_BYTES]);
+
+/* The same as upstream read it until 2025-07: rank 3 taken for [B,H,S,D] as it lies in memory. */
+int attest_onnx_to_problem_unsplit(attest_onnx_problem *built, const attest_onnx_case *loaded,
+                                   char message[ATTEST_MESSAGE_BYTES]);
+
 void attest_onnx_problem_free(attest_onnx_problem *built);
+
+/*
+ * Why a case's outputs are not what they should be: names of defects (vectors/defects.h, and
+ * "heads-not-split" and "qk-modes-exchanged", which are ONNX's alone), one space apart. Empty if the
+ * outputs are right. 0, or -1 with a message if no defect explains them.
+ */
+int attest_onnx_diagnose(const attest_onnx_case *loaded, char names[128],
+                         char message[ATTEST_MESSAGE_BYTES]);
+
+/*
+ * Reads every test_attention_* folder of a directory and writes OUT/manifest.json and OUT/data in
+ * the form of spec/vectors.md; an output of upstream's that is wrong becomes a labelled one.
+ * A line a case goes to standard output. 0, or -1 with a message.
+ */
+int attest_onnx_import(const char *directory, const char *out, const char *profiles,
+                       char message[ATTEST_MESSAGE_BYTES]);
 
 #endif

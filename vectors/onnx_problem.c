@@ -39,7 +39,8 @@ static void row_major(attest_tensor *tensor) {
 }
 
 /* [B,S,H*D] split into heads and seen as [B,H,S,D]; rank 4 stays as it is. */
-static int heads_first(attest_tensor *view, const attest_tensor *tensor, int64_t heads) {
+static int heads_first(attest_tensor *view, const attest_tensor *tensor, int64_t heads,
+                       int unsplit) {
     *view = *tensor;
     if (tensor->rank == 4) {
         return 0;
@@ -53,6 +54,9 @@ static int heads_first(attest_tensor *view, const attest_tensor *tensor, int64_t
            sizeof view->shape);
     memcpy(view->stride, (int64_t[]){tensor->stride[0], size, tensor->stride[1], 1},
            sizeof view->stride);
+    if (unsplit) {
+        row_major(view);
+    }
     return 0;
 }
 
@@ -159,15 +163,15 @@ static int add_options(attest_onnx_problem *built, const attest_onnx_case *loade
     return 0;
 }
 
-int attest_onnx_to_problem(attest_onnx_problem *built, const attest_onnx_case *loaded,
-                           char message[ATTEST_MESSAGE_BYTES]) {
+static int to_problem(attest_onnx_problem *built, const attest_onnx_case *loaded, int unsplit,
+                      char *message) {
     attest_tensor k, v;
     attest_problem *p = &built->problem;
     *built = (attest_onnx_problem){.problem = {.struct_bytes = sizeof *p, .threads = 1}};
-    if (heads_first(&p->q, &loaded->input[ATTEST_ONNX_Q], loaded->q_heads) != 0 ||
-        heads_first(&k, &loaded->input[ATTEST_ONNX_K], loaded->kv_heads) != 0 ||
-        heads_first(&v, &loaded->input[ATTEST_ONNX_V], loaded->kv_heads) != 0 ||
-        heads_first(&p->o, &loaded->output[ATTEST_ONNX_Y], loaded->q_heads) != 0) {
+    if (heads_first(&p->q, &loaded->input[ATTEST_ONNX_Q], loaded->q_heads, unsplit) != 0 ||
+        heads_first(&k, &loaded->input[ATTEST_ONNX_K], loaded->kv_heads, unsplit) != 0 ||
+        heads_first(&v, &loaded->input[ATTEST_ONNX_V], loaded->kv_heads, unsplit) != 0 ||
+        heads_first(&p->o, &loaded->output[ATTEST_ONNX_Y], loaded->q_heads, 0) != 0) {
         return fail(message, "Q, K, V, Y: not of rank 4, or of rank 3 with a head count that fits");
     }
     p->o.data = own(built, 4, element_count(&loaded->output[ATTEST_ONNX_Y]), p->o.dtype);
@@ -178,6 +182,16 @@ int attest_onnx_to_problem(attest_onnx_problem *built, const attest_onnx_case *l
         return fail(message, "past_key, past_value: do not match K and V, or not enough memory");
     }
     return 0;
+}
+
+int attest_onnx_to_problem(attest_onnx_problem *built, const attest_onnx_case *loaded,
+                           char message[ATTEST_MESSAGE_BYTES]) {
+    return to_problem(built, loaded, 0, message);
+}
+
+int attest_onnx_to_problem_unsplit(attest_onnx_problem *built, const attest_onnx_case *loaded,
+                                   char message[ATTEST_MESSAGE_BYTES]) {
+    return to_problem(built, loaded, 1, message);
 }
 
 void attest_onnx_problem_free(attest_onnx_problem *built) {

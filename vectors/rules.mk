@@ -6,7 +6,7 @@ vectors_programs := vectors/generate.c
 vectors_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(vectors_programs),$(wildcard vectors/*.c))) \
                    $(B)/vectors/onnx.pb-c.o
 
-all: $(B)/libvectors.a $(B)/vectors/generate
+all: $(B)/libvectors.a $(B)/vectors/generate $(B)/vectors/examples/check
 
 $(B)/libvectors.a: $(vectors_objects)
 	@rm -f $@
@@ -28,16 +28,23 @@ $(B)/vectors/generate: $(B)/vectors/generate.o $(B)/libvectors.a $(B)/libattn.a
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -lgsl -lgslcblas -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -o $@
 
+$(B)/vectors/examples/check: $(B)/vectors/examples/check.o $(B)/libvectors.a $(B)/libattn.a
+	@echo '  LD $@'
+	$(CC) $(LDFLAGS) $^ -ljansson -lsodium -lm -lpthread -ldl -o $@
+
 # Which compiled mutants each vector kills is measured, not derived.
 vectors_mutants := $(wildcard vectors/mutants.json)
 
-.PHONY: vectors vectors-fresh print-build
+.PHONY: vectors vectors-fresh vectors-everywhere print-build
 vectors: $(B)/vectors/generate ## write the golden vectors again, byte for byte
 	$< vectors spec/profiles $(vectors_mutants)
 
 vectors-fresh: $(B)/vectors/generate
 	@mkdir -p $(B)/corpus
-	$< $(B)/corpus spec/profiles $(vectors_mutants)
+	@$< $(B)/corpus spec/profiles $(vectors_mutants)
+
+vectors-everywhere: ## the same bytes with gcc and clang, at -O0 and -O3
+	tests/test_vectors_fresh.sh everywhere
 
 print-build: # where this variant is built
 	@echo $(B)

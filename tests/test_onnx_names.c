@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each ONNX vector that upstream withdrew is recognised as wrong, and for the reason that upstream
+ * gave; no current one is. Needs ATTEST_ONNX_DIR, and in it `superseded` for the withdrawn ones.
+ */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../vectors/onnx.h"
+
+typedef struct tally {
+    int cases, right;
+    int not_split, tiled, softcap, offset, exchanged;
+} tally;
+
+static void count_words(const char *names, tally *sum) {
+    sum->cases++;
+    sum->right += names[0] == '\0';
+    sum->not_split += strstr(names, "heads-not-split") != NULL;
+    sum->tiled += strstr(names, "heads-tiled") != NULL;
+    sum->softcap += strstr(names, "softcap-after-mask") != NULL;
+    sum->offset += strstr(names, "offset-ignored") != NULL;
+    sum->exchanged += strstr(names, "qk-modes-exchanged") != NULL;
+}
+
+static int diagnose_folder(const char *folder, tally *sum) {
+    DIR *open_folder = opendir(folder);
+    if (!open_folder) {
+        return 0;
+    }
+    for (struct dirent *entry; (entry = readdir(open_folder));) {
+        char path[4096], names[128], why[ATTEST_MESSAGE_BYTES] = "";
+        attest_onnx_case loaded;
+        if (strncmp(entry->d_name, "test_attention_", 15) != 0 ||
+            strstr(entry->d_name, "_expanded")) {
+            continue;
+        }
+        assert_true(snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) <
+                    (int)sizeof path);
+        if (attest_onnx_load(&loaded, path, why) != 0 ||
+            attest_onnx_diagnose(&loaded, names, why) != 0) {
+            fail_msg("%s: %s", path, why);
+        }
+        count_words(names, sum);
+        attest_onnx_free(&loaded);
+    }
+    closedir(open_folder);
+    return 1;
+}
+
+static const char *root_or_skip(void) {
+    const char *root = getenv("ATTEST_ONNX_DIR");
+    if (!root) {
+        print_message("# ATTEST_ONNX_DIR is not set\n");
+        skip();
+    }
+    return root;
+}
+
+static void test_current_cases_are_right(void **state) {
+    (void)state;
+    tally sum = {0};
+    assert_true(diagnose_folder(root_or_skip(), &sum));
+    print_message("# %d cases, %d right\n", sum.cases, sum.right);
+    assert_true(sum.cases >= 47);
+    /* Packages up to 1.21 still carry vectors that were corrected later. */
+    assert_true(sum.cases < 64 || sum.right == sum.cases);
+}
+
+static void test_withdrawn_cases_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *folder;
+        tally want;
+    } releases[] = {{"v1.18.0", {29, 0, 22, 12, 2, 0, 1}}, {"v1.19.0", {17, 0, 0, 13, 2, 2, 2}}};
+    const char *root = root_or_skip();
+    for (size_t k = 0; k < sizeof releases / sizeof *releases; k++) {
+        char folder[4096];
+        tally sum = {0};
+        snprintf(folder, sizeof folder, "%s/superseded/%s", root, releases[k].folder);
+        if (!diagnose_folder(folder, &sum)) {
+            print_message("# no folder superseded\n");
+            skip();
+        }
+        print_message("# %s: %d cases; heads not split %d, tiled %d, softcap %d, offset %d,"
+                      " modes %d\n",
+                      releases[k].folder, sum.cases, sum.not_split, sum.tiled, sum.softcap,
+                      sum.offset, sum.exchanged);
+        assert_memory_equal(&sum, &releases[k].want, sizeof sum);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_current_cases_are_right),
+                                       cmocka_unit_test(test_withdrawn_cases_are_named)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
