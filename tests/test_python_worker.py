@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Python kernels, hostile ones among them, each get their right verdict."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ.get("BUILD", "build/default")
+ATTEST = os.path.join(BUILD, "attest")
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNELS = os.path.join(HERE, "hostile", "kernels.py")
+MADE = "/tmp/attest-hostile-python"
+
+# function: verdict that must appear ("certified", "unloadable"), words that one failure must say
+EXPECTED = {
+    "nothing": ("certified", ""),
+    "prints_megabytes": ("certified", ""),
+    "raises": ("FAIL", "ValueError: this kernel"),
+    "wrong_shape": ("FAIL", "returned shape (1, 2, 3)"),
+    "wrong_type": ("FAIL", "returned type float64"),
+    "not_an_array": ("FAIL", "returned shape ()"),
+    "exits": ("CRASH", "ended by itself with status 0"),
+    "kills_the_interpreter": ("CRASH", "signal 9"),
+    "aborts": ("CRASH", "signal 6"),
+    "never_returns": ("TIMEOUT", "no answer within"),
+    "answers_itself": ("ERROR", "does not belong to the question"),
+    "writes_inputs": ("FAIL", "read-only"),
+    "ignores_the_mask": ("FAIL", "the mask in use is not the one asked for"),
+    "writes_a_file": ("FAIL", "PermissionError"),
+    "uses_the_network": ("FAIL", "PermissionError"),
+    "allocates": ("ERROR", "ran out of memory"),
+    "leaks_nan": ("FAIL", "data it may not see"),
+    "undecorated": ("FAIL", "data it may not see"),
+    "too_proud": ("unloadable", "unknown name"),
+    "not_callable": ("unloadable", "not callable"),
+    "absent": ("unloadable", "AttributeError"),
+}
+
+
+def certify(folder, target, *more):
+    path = os.path.join(folder, "report.json")
+    if os.path.exists(path):
+        os.unlink(path)
+    done = subprocess.run(
+        [ATTEST, "certify", target, "--level", "smoke", "--call-time", "2", "--quiet", "--json",
+         path, *more], stdin=subprocess.DEVNULL, capture_output=True, timeout=240, check=False)
+    with open(path, encoding="utf-8") as file:
+        return done, json.load(file)
+
+
+def problem(name, folder):
+    verdict, words = EXPECTED[name]
+    # A fresh interpreter for each crash is slow: a few cases of each kind will do.
+    part = [] if verdict == "certified" else ["--only", "mask-readback,poison"]
+    part += ["--shard", "1/6"] if verdict in ("CRASH", "TIMEOUT", "ERROR") else []
+    done, report = certify(folder, f"py:{KERNELS}:{name}", *part)
+    if any(byte > 126 or (byte < 32 and byte != 10) for byte in done.stdout + done.stderr):
+        return "unprintable output"
+    if verdict == "certified":
+        return "" if done.returncode == 0 else report["certificate"]["reason"]
+    if done.returncode != 1:
+        return f"exit code {done.returncode}"
+    if verdict == "unloadable":
+        return "" if words in report["load_error"] else f"load error {report['load_error']!r}"
+    said = [c.get("what", "") for c in report["cases"] if c["verdict"] == verdict]
+    return "" if any(words in what for what in said) else f"{verdict} says {said[:2]}"
+
+
+def validated(folder):
+    """Every message of a whole run against the published schema."""
+    done, report = certify(folder, f"py:{KERNELS}:nothing", "--validate")
+    return "" if done.returncode == 0 else report["certificate"]["reason"] + report["load_error"]
+
+
+def overhead(folder):
+    """One small call through the protocol takes less than a millisecond more than the callable."""
+    _, report = certify(folder, f"py:{KERNELS}:nothing", "--only", "repeat", "--jobs", "1")
+    cases = [c for c in report["cases"] if " p0=" not in c["line"]]  # 1 + 8 calls each
+    best = min(c["seconds"] for c in cases) / 10
+    print(f"# {best * 1e3:.3f} ms a call, the callable included")
+    return "" if best < 1e-3 else f"{best * 1e3:.3f} ms"
+
+
+def exec_target(folder):
+    """The same worker started as a program of its own."""
+    program = os.path.join(folder, "program")
+    worker = os.path.abspath(os.path.join(BUILD, "python", "attest_worker.py"))
+    with open(program, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\nexec {sys.executable} -B {worker} {KERNELS} nothing\n")
+    os.chmod(program, 0o755)
+    done, report = certify(folder, f"exec:{program}")
+    if done.returncode != 0:
+        return report["certificate"]["reason"]
+    with open(program, "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\necho hello\nread x\n")
+    done, report = certify(folder, f"exec:{program}")
+    return "" if "not a JSON object" in report["load_error"] else report["load_error"] or "accepted"
+
+
+def no_file_was_made(_):
+    return "a file was made" if os.path.exists(MADE) else ""
+
+
+def main():
+    extra = [validated, overhead, exec_target, no_file_was_made]
+    runs = [(name, lambda folder, name=name: problem(name, folder)) for name in EXPECTED]
+    runs += [(function.__name__, function) for function in extra]
+    runs = [r for r in runs if not sys.argv[1:] or r[0] in sys.argv[1:]]
+    failed = 0
+    print(f"1..{len(runs)}")
+    for number, (name, function) in enumerate(runs, 1):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                found = function(folder)
+            except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+                found = f"attest did not survive: {error}"
+        failed += bool(found)
+        print(f"{'not ok' if found else 'ok'} {number} - {name}")
+        if found:
+            print("# " + found.replace("\n", " "))
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
