@@ -120,7 +120,7 @@ static attest_status forward(const attest_problem *p, char message[ATTEST_MESSAG
         return ATTEST_NO_MEMORY;
     }
     float *scores = p->workspace;
-    unsigned char *visible = (unsigned char *)p->workspace + (size_t)n.keys * sizeof(float);
+    unsigned char *visible = scores ? (unsigned char *)(scores + n.keys) : NULL; /* no keys: none */
     for (place at = {0, 0, 0}; at.b < n.batch; at.b++) {
         for (at.h = 0; at.h < n.q_heads; at.h++) {
             for (at.i = 0; at.i < n.queries; at.i++) {
