@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "target.h"
+
+void attest_fuzz_test(const attest_fuzz_subject *subject, const uint8_t *data, size_t size) {
+    attest_fuzz_finding finding;
+    unsigned char small[FUZZ_MOST_BYTES] = {0};
+    size = size < sizeof small ? size : sizeof small;
+    if (!attest_fuzz_examine(subject, data, size, &finding)) {
+        return;
+    }
+    if (size > 0) {
+        memcpy(small, data, size);
+    }
+    size = attest_fuzz_shrink(subject, small, size, &finding);
+    attest_fuzz_report(subject, small, size, &finding);
+    abort();
+}
