@@ -16,6 +16,7 @@ int attest_command_list(const attest_settings *settings);
 int attest_command_explain(const attest_settings *settings);
 int attest_command_diff(const attest_settings *settings);
 int attest_command_merge(const attest_settings *settings);
+int attest_command_vectors(const attest_settings *settings);
 
 /* Prints the reason and returns ATTEST_EXIT_TROUBLE. */
 int attest_trouble(const char *why);

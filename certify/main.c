@@ -31,6 +31,7 @@ static const char help[] =
     "  explain ID               a requirement (MASK-01) or a check (poison)\n"
     "  diff BASELINE NEW        compare two JSON reports; --gate: exit 1 on regressions only\n"
     "  merge REPORT...          join the JSON reports of all shards into one verdict\n"
+    "  vectors import-onnx DIR OUT  ONNX test folders as vectors; names the defects of wrong ones\n"
     "\n"
     "TARGET is a shared object (./libkernel.so), builtin:NAME, exec:PROGRAM or py:FILE:FUNCTION.\n"
     "\n"
@@ -59,6 +60,7 @@ static const struct {
     {"shrink", attest_command_shrink, 2, 2},   {"list", attest_command_list, 0, 2},
     {"explain", attest_command_explain, 1, 1}, {"diff", attest_command_diff, 2, 2},
     {"merge", attest_command_merge, 1, ATTEST_MOST_WORDS},
+    {"vectors", attest_command_vectors, 3, 3},
 };
 
 static int usage(const char *why) {

@@ -3,6 +3,7 @@
  * Each ONNX vector that upstream withdrew is recognised as wrong, and for the reason that upstream
  * gave; no current one is. Needs ATTEST_ONNX_DIR, and in it `superseded` for the withdrawn ones.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "../vectors/manifest.h"
 #include "../vectors/onnx.h"
+#include "../vectors/profile_read.h"
 
 typedef struct tally {
     int cases, right;
@@ -96,8 +99,41 @@ static void test_withdrawn_cases_are_named(void **state) {
     }
 }
 
+static void test_compiled_profile_is_the_file(void **state) {
+    (void)state;
+    attn_profile read;
+    char why[ATTEST_MESSAGE_BYTES] = "";
+    assert_int_equal(attest_profile_read(&read, "spec/profiles", "onnx-24", why), 0);
+    assert_memory_equal(&read, &attest_onnx_profile, sizeof read);
+    assert_int_equal(attest_profile_read(&read, "spec/profiles", "attest", why), 0);
+    assert_memory_equal(&read, &attn_profile_attest, sizeof read);
+}
+
+static void test_import_gives_a_corpus(void **state) {
+    (void)state;
+    char out[] = "/tmp/attest-import-XXXXXX", path[64], why[ATTEST_MESSAGE_BYTES] = "";
+    attest_corpus corpus;
+    const char *root = root_or_skip();
+    assert_non_null(mkdtemp(out));
+    if (attest_onnx_import(root, out, why) != 0 || attest_corpus_open(&corpus, out, why) != 0) {
+        fail_msg("%s", why);
+    }
+    for (size_t k = 0; k < corpus.count; k++) {
+        assert_true(corpus.vectors[k].stored && corpus.vectors[k].valid);
+    }
+    assert_true(corpus.count >= 47);
+    attest_corpus_close(&corpus);
+    static const char *const files[] = {"data/onnx.safetensors", "data", "manifest.json", "."};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        snprintf(path, sizeof path, "%s/%s", out, files[k]);
+        assert_int_equal(remove(k == 3 ? out : path), 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_current_cases_are_right),
-                                       cmocka_unit_test(test_withdrawn_cases_are_named)};
+                                       cmocka_unit_test(test_withdrawn_cases_are_named),
+                                       cmocka_unit_test(test_compiled_profile_is_the_file),
+                                       cmocka_unit_test(test_import_gives_a_corpus)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

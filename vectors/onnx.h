@@ -7,6 +7,7 @@
 #define ATTEST_ONNX_H
 
 #include "attest.h"
+#include "profile.h"
 
 enum { /* slots of the operator */
     ATTEST_ONNX_Q,
@@ -59,6 +60,9 @@ int attest_onnx_to_problem_unsplit(attest_onnx_problem *built, const attest_onnx
 
 void attest_onnx_problem_free(attest_onnx_problem *built);
 
+/* spec/profiles/onnx-24.json, compiled in. */
+extern const attn_profile attest_onnx_profile;
+
 /*
  * Why a case's outputs are not what they should be: names of defects (vectors/defects.h, and
  * "heads-not-split" and "qk-modes-exchanged", which are ONNX's alone), one space apart. Empty if the
@@ -72,7 +76,6 @@ int attest_onnx_diagnose(const attest_onnx_case *loaded, char names[128],
  * the form of spec/vectors.md; an output of upstream's that is wrong becomes a labelled one.
  * A line a case goes to standard output. 0, or -1 with a message.
  */
-int attest_onnx_import(const char *directory, const char *out, const char *profiles,
-                       char message[ATTEST_MESSAGE_BYTES]);
+int attest_onnx_import(const char *directory, const char *out, char message[ATTEST_MESSAGE_BYTES]);
 
 #endif

@@ -10,7 +10,7 @@
 #include "onnx.h"
 
 /* spec/profiles/onnx-24.json; before lengths existed it says the same as onnx-23. */
-static const attn_profile onnx_profile = {
+const attn_profile attest_onnx_profile = {
     .corner = ATTN_CORNER_BOTTOM_RIGHT_LENGTHS,
     .window_form = ATTN_WINDOW_NOT_DEFINED,
     .default_scale = ATTN_SCALE_RSQRT_D,
@@ -61,7 +61,7 @@ static int open_problem(attest_onnx_problem *built, attn_normal *n, const attest
     int status = unsplit ? attest_onnx_to_problem_unsplit(built, loaded, message)
                          : attest_onnx_to_problem(built, loaded, message);
     if (status == 0 &&
-        attn_normalise(n, &built->problem, &onnx_profile, 0, message) != ATTEST_OK) {
+        attn_normalise(n, &built->problem, &attest_onnx_profile, 0, message) != ATTEST_OK) {
         attest_onnx_problem_free(built);
         status = -1;
     }
