@@ -30,3 +30,12 @@ all: $(B)/python/attest_worker.py
 $(B)/python/%.py: certify/python/%.py
 	@mkdir -p $(@D)
 	cp $< $@
+
+# The reference behind the ABI, and every bundled kernel certified.
+all: $(B)/impl/libreference.so
+$(B)/impl/libreference.so: $(B)/impl/reference_kernel.o $(B)/libattn.a impl/exports.map
+	@echo '  LD $@'
+	$(CC) $(LDFLAGS) -shared -Wl,--version-script=impl/exports.map $(filter %.o %.a,$^) -lmpfr -lgmp -lm -o $@
+
+certify: all ## certify every bundled kernel at quick, show the table
+	@$(PYTHON) certify/bundled.py $(B) quick reference $(kernel_names)

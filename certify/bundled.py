@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Certifies bundled kernels one after another and shows a table.
+
+usage: certify/bundled.py BUILD-DIRECTORY LEVEL KERNEL...
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+
+def main():
+    build, level, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+    folder = os.path.join(build, "reports")
+    os.makedirs(folder, exist_ok=True)
+    rows, failed = [], 0
+    for name in names:
+        path = os.path.join(folder, f"{name}-{level}.json")
+        log = os.path.join(folder, f"{name}-{level}.txt")
+        with open(log, "w", encoding="utf-8") as out:
+            code = subprocess.run([os.path.join(build, "attest"), "certify", "builtin:" + name,
+                                   "--level", level, "--json", path, "--quiet"], stdout=out,
+                                  check=False).returncode
+        failed += code != 0
+        if code == 2:
+            rows.append([name, "did not run", "", "", "", "", ""])
+            continue
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+        certificate, cases = report["certificate"], report["cases"]
+        if certificate["certified"]:
+            restricted = certificate["restricted"]
+            verdict = f"certified (restricted: {restricted})" if restricted else "certified"
+        else:
+            verdict = f"not certified: see {log}"
+        passed = certificate["verdicts"]["PASS"]
+        worst = max((c.get("worst", 0) for c in cases if c["verdict"] == "PASS"), default=0)
+        states = list(certificate["requirements"].values())
+        rows.append([name, str(len(cases)), str(passed), f"{states.count('passed')}",
+                     f"{worst:.3f}", f"{report['seconds']:.1f}", verdict])
+    head = ["kernel", "cases", "pass", "requirements", "worst", "seconds", "verdict"]
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    for row in [head, *rows]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
