@@ -10,6 +10,7 @@
 enum { ATTEST_EXIT_CERTIFIED = 0, ATTEST_EXIT_NOT_CERTIFIED = 1, ATTEST_EXIT_TROUBLE = 2 };
 
 int attest_command_certify(const attest_settings *settings);
+int attest_command_fingerprint(const attest_settings *settings);
 int attest_command_replay(const attest_settings *settings);
 int attest_command_shrink(const attest_settings *settings);
 int attest_command_list(const attest_settings *settings);

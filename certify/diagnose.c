@@ -94,7 +94,7 @@ static int alike(double a, double b, double tolerance) {
 static double tolerance_of(const attest_bench *bench, double value, const attest_result *result) {
     const attest_dtype type = bench->stage.problem.o.dtype;
     const double part = type == ATTEST_BF16 ? 0x1p-7 : type == ATTEST_F16 ? 0x1p-9 : 0x1p-14;
-    return part * fabs(value) + 2 * result->radius;
+    return part * (fabs(value) + 0x1p-6) + 2 * result->radius;
 }
 
 static int reproduces(const attest_bench *bench, const double *o, const double *lse,
@@ -113,13 +113,28 @@ static int reproduces(const attest_bench *bench, const double *o, const double *
                     }
                 }
                 if (p->lse.dtype && !alike(lse[row], attest_get(&p->lse, b, h, i, 0),
-                                           0x1p-14 * fabs(lse[row]) + 2 * result->radius)) {
+                                           0x1p-14 * (fabs(lse[row]) + 1) + 2 * result->radius)) {
                     return 0;
                 }
             }
         }
     }
     return 1;
+}
+
+int attest_reproduces(const attest_bench *bench, int defect) {
+    const attn_normal *n = &bench->normal;
+    const int64_t rows = n->batch * n->q_heads * n->queries;
+    const attest_defect switched_on = (attest_defect)defect;
+    const attest_result exact = {.radius = 0};
+    double *o = malloc(((size_t)(rows * n->value_size) + 1) * sizeof *o);
+    double *lse = malloc(((size_t)rows + 1) * sizeof *lse);
+    const int found = o != NULL && lse != NULL &&
+                      attest_defective(n, &switched_on, defect < ATTEST_DEFECTS, o, lse) == 0 &&
+                      reproduces(bench, o, lse, &exact);
+    free(o);
+    free(lse);
+    return found;
 }
 
 void attest_diagnose(attest_bench *bench, attest_result *result) {

@@ -12,6 +12,10 @@
  */
 void attest_diagnose(attest_bench *bench, attest_result *result);
 
+/* 1 if the last call's outputs are what bench->normal gives with this defect; with ATTEST_DEFECTS,
+ * without any. */
+int attest_reproduces(const attest_bench *bench, int defect);
+
 /* The bug class of a defect; 0 for a cheat. */
 int attest_defect_class(int defect);
 

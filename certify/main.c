@@ -25,6 +25,7 @@ static const char help[] =
     "usage: attest COMMAND [OPTION]... ARGUMENT...\n"
     "\n"
     "  certify TARGET           run every check; exit 0 certified, 1 not, 2 usage or infrastructure\n"
+    "  fingerprint TARGET       which conventions it follows, and the profiles that fit\n"
     "  replay CASE TARGET       run one case again: its id, or its whole line\n"
     "  shrink CASE TARGET       make a failing case smaller while it fails\n"
     "  list [checks|cases TARGET]  the checks, or the cases of a level for a kernel\n"
@@ -57,6 +58,7 @@ static const struct {
     int least, most; /* arguments */
 } commands[] = {
     {"certify", attest_command_certify, 1, 1}, {"replay", attest_command_replay, 2, 2},
+    {"fingerprint", attest_command_fingerprint, 1, 1},
     {"shrink", attest_command_shrink, 2, 2},   {"list", attest_command_list, 0, 2},
     {"explain", attest_command_explain, 1, 1}, {"diff", attest_command_diff, 2, 2},
     {"merge", attest_command_merge, 1, ATTEST_MOST_WORDS},
