@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const emulator_operation_name[EMULATOR_OPERATIONS] = {
     "none", "operand", "dot product", "dot add", "scale",   "softcap", "bias", "argument",
@@ -127,29 +128,34 @@ static void merge(const row_state *r, partial *into, partial *from) {
     }
 }
 
-/* Divides weights first, as a softmax that is a step of its own does. */
+/* Divides weights first, as a softmax that is a step of its own does; sums by any tree. */
 static void run_normalised(const row_state *r, partial *state, const int64_t *order) {
     const emulator *e = r->e;
     const attn_model *m = e->model;
+    wide *weight = block(2 * r->terms, sizeof *weight), *product = weight + r->terms;
     for (int64_t at = 0; at < r->terms; at++) {
         wide score = r->score[order[at]];
         state->maximum = score > state->maximum ? score : state->maximum;
     }
-    wide *weight = block(r->terms, sizeof *weight);
     for (int64_t at = 0; at < r->terms; at++) {
-        weight[at] = exponential(r, r->score[order[at]] - state->maximum,
-                                 em_push(r, order[at]));
-        state->sum = em_add(e, state->sum, weight[at], &m->sum, SUM_ADD, sum_push(r));
+        wide argument = r->score[order[at]] - state->maximum;
+        weight[at] = exponential(r, argument, em_push(r, order[at]));
     }
+    state->sum = em_sum(e, weight, r->terms, &m->sum, SUM_ADD, sum_push(r));
     for (int64_t at = 0; at < r->terms; at++) {
         int push = em_push(r, order[at]);
-        wide share = em_round(e, weight[at] / state->sum, &m->sum, DIVIDE, push);
-        share = em_round(e, share, &m->weight, WEIGHT, push);
-        for (int64_t c = 0; order[at] < r->keys && c < r->columns; c++) {
-            wide product = em_round(e, share * r->v[order[at] * r->columns + c], &m->sum,
-                                   MIX_PRODUCT, mix_push(r));
-            state->mix[c] = em_add(e, state->mix[c], product, &m->sum, MIX_ADD, mix_push(r));
+        weight[at] = em_round(e, weight[at] / state->sum, &m->sum, DIVIDE, push);
+        weight[at] = em_round(e, weight[at], &m->weight, WEIGHT, push);
+    }
+    for (int64_t c = 0; r->keys > 0 && c < r->columns; c++) {
+        int64_t keys = 0;
+        for (int64_t at = 0; at < r->terms; at++) {
+            if (order[at] < r->keys) {
+                wide exact = weight[at] * r->v[order[at] * r->columns + c];
+                product[keys++] = em_round(e, exact, &m->sum, MIX_PRODUCT, mix_push(r));
+            }
         }
+        state->mix[c] = em_sum(e, product, keys, &m->sum, MIX_ADD, mix_push(r));
     }
     free(weight);
 }
@@ -170,7 +176,8 @@ static int run_softmax(const row_state *r, partial *state, partial *other, int64
     const emulator *e = r->e;
     int64_t least_tile = e->model->rescale_tile;
     shuffle(e, order, r->terms);
-    if (!e->plain_order && random_chance(e->source, 4)) {
+    int bounded_depth = e->model->summation != ATTN_ANY_ORDER;
+    if (bounded_depth || (!e->plain_order && random_chance(e->source, 4))) {
         run_normalised(r, state, order);
         return 1;
     }
@@ -233,6 +240,11 @@ void emulate_row(const emulator *e, const attn_normal *normal, int64_t b, int64_
     r.columns = one_column ? (normal->value_size > 0 ? 1 : 0) : normal->value_size;
     r.keys = attn_visible_keys(normal, b, h, i, visible);
     r.terms = r.keys + ((normal->features & ATTEST_SINKS) ? 1 : 0);
+    if (r.terms == 0) { /* the caller says that there is a row to compute: the mean of all keys */
+        memset(visible, 1, (size_t)normal->keys);
+        r.uniform = 1;
+        r.keys = r.terms = normal->keys;
+    }
     r.key = block(r.keys, sizeof *r.key);
     r.score = block(r.terms, sizeof(wide));
     r.v = block(r.keys * r.columns, sizeof(wide));

@@ -17,6 +17,7 @@ typedef struct row_state {
     wide *score;       /* computed ones */
     wide *v;           /* keys * columns, as the kernel sees them */
     wide *scratch;
+    int uniform; /* an empty row of a profile that takes the mean of all keys */
 } row_state;
 
 /* x with an error of at most `relative` |x|, or of `absolute` where that is more. */
@@ -29,6 +30,10 @@ wide em_round_times(const emulator *e, wide x, const attn_format *format,
 
 /* x + y; adding a zero is exact. */
 wide em_add(const emulator *e, wide x, wide y, const attn_format *format,
+            emulator_operation operation, int push);
+
+/* Their sum, by some tree of additions that the model allows; n is at least 1. */
+wide em_sum(const emulator *e, const wide *terms, int64_t n, const attn_format *format,
             emulator_operation operation, int push);
 
 /* 1 where a value of this type must be rounded to the format. */

@@ -59,20 +59,41 @@ wide em_load(const attest_tensor *tensor, int64_t b, int64_t h, int64_t s, int64
     return (wide)attn_load(tensor->dtype, attn_element(tensor, index));
 }
 
-/* Any tree of additions: a chain, or two halves cut anywhere. */
-static wide sum_in_some_order(const emulator *e, wide *terms, int64_t n,
-                              emulator_operation operation, int push) {
-    const attn_format *format = &e->model->score;
-    if (n <= 2 || e->plain_order || e->mode == EMULATE_WORST || random_chance(e->source, 2)) {
-        wide sum = terms[0];
-        for (int64_t c = 1; c < n; c++) {
-            sum = em_add(e, sum, terms[c], format, operation, push);
-        }
-        return sum;
+static wide chain(const emulator *e, const wide *terms, int64_t n, const attn_format *format,
+                  emulator_operation operation, int push) {
+    wide sum = terms[0];
+    for (int64_t c = 1; c < n; c++) {
+        sum = em_add(e, sum, terms[c], format, operation, push);
     }
-    int64_t cut = random_between(e->source, 1, n - 1);
-    wide left = sum_in_some_order(e, terms, cut, operation, push);
-    wide right = sum_in_some_order(e, terms + cut, n - cut, operation, push);
+    return sum;
+}
+
+static wide blocked(const emulator *e, const wide *terms, int64_t n, const attn_format *format,
+                    emulator_operation operation, int push) {
+    int64_t block = e->model->block, first = n < block ? n : block;
+    wide sum = chain(e, terms, first, format, operation, push);
+    for (int64_t start = first; start < n; start += block) {
+        int64_t size = n - start < block ? n - start : block;
+        wide part = chain(e, terms + start, size, format, operation, push);
+        sum = em_add(e, sum, part, format, operation, push);
+    }
+    return sum;
+}
+
+/* Any order is a chain, or two parts cut anywhere, again and again; pairwise cuts in the middle. */
+wide em_sum(const emulator *e, const wide *terms, int64_t n, const attn_format *format,
+            emulator_operation operation, int push) {
+    int pairwise = e->model->summation == ATTN_PAIRWISE;
+    if (e->model->summation == ATTN_BLOCKED) {
+        return blocked(e, terms, n, format, operation, push);
+    }
+    if (n <= 2 || (!pairwise && (e->plain_order || e->mode == EMULATE_WORST ||
+                                 random_chance(e->source, 2)))) {
+        return chain(e, terms, n, format, operation, push);
+    }
+    int64_t cut = pairwise ? n / 2 : random_between(e->source, 1, n - 1);
+    wide left = em_sum(e, terms, cut, format, operation, push);
+    wide right = em_sum(e, terms + cut, n - cut, format, operation, push);
     return em_add(e, left, right, format, operation, push);
 }
 
@@ -104,7 +125,7 @@ static wide linear_score(row_state *r, const wide *q, const wide *k, int push) {
         r->scratch[c] = fused ? product : em_round(e, product, &m->score, DOT_PRODUCT, push);
     }
     int scaled = style == 0 && scale < 0 ? -push : push;
-    wide dot = sum_in_some_order(e, r->scratch, d, DOT_ADD, scaled);
+    wide dot = em_sum(e, r->scratch, d, &m->score, DOT_ADD, scaled);
     uint32_t left_over = style == 2 ? 1 : m->scale_roundings - (style == 1 ? 1 : 0);
     dot = style == 0 ? dot * scale : dot;
     dot = em_round_times(e, dot, &m->score, SCALE, push, left_over);
@@ -165,6 +186,9 @@ void em_score_row(row_state *r, int64_t b, int64_t h, int64_t i) {
     const attn_normal *n = r->normal;
     const attest_problem *p = n->problem;
     int64_t kv_head = attn_kv_head(n, h), d = n->head_size;
+    if (r->uniform) { /* scores of 0, as they are */
+        return;
+    }
     wide *q = r->scratch + d, *k = q + d;
     for (int64_t c = 0; c < d; c++) {
         q[c] = em_load(&p->q, b, h, i, c);
