@@ -94,6 +94,30 @@ void ATTN_NAME(attn_row_divide)(attn_real *w, const attn_real *e, const unsigned
     }
 }
 
+/*@ requires \valid_read(visible + (0 .. n - 1));
+  @ requires \forall integer j; 0 <= j < n && visible[j] != 0 ==>
+  @            \valid_read(w + j) && \valid_read(v + j) && \valid_read(v[j] + c);
+  @ terminates \true;
+  @ assigns \nothing;
+  @ ensures C2: same(\result, mix_of(w, v, visible, n, c));
+  @*/
+static attn_real mix_column(const attn_real *w, const attn_real *const *v,
+                            const unsigned char *visible, size_t n, size_t c) {
+    attn_real sum = ZERO;
+    /*@ loop invariant 0 <= j <= n;
+      @ loop invariant C2: same(sum, mix_of(w, v, visible, j, c));
+      @ loop assigns j, sum;
+      @ loop variant n - j;
+      @*/
+    for (size_t j = 0; j < n; j++) {
+        if (visible[j]) {
+            attn_real product = MUL(w[j], v[j][c]);
+            sum = ADD(sum, product);
+        }
+    }
+    return sum;
+}
+
 void ATTN_NAME(attn_row_mix)(attn_real *out, const attn_real *w, const attn_real *const *v,
                              const unsigned char *visible, size_t n, size_t dv) {
     /*@ loop invariant 0 <= c <= dv;
@@ -102,19 +126,10 @@ void ATTN_NAME(attn_row_mix)(attn_real *out, const attn_real *w, const attn_real
       @ loop variant dv - c;
       @*/
     for (size_t c = 0; c < dv; c++) {
-        attn_real sum = ZERO;
-        /*@ loop invariant 0 <= j <= n;
-          @ loop invariant C2: same(sum, mix_of{Pre}(w, v, visible, j, c));
-          @ loop assigns j, sum;
-          @ loop variant n - j;
-          @*/
-        for (size_t j = 0; j < n; j++) {
-            if (visible[j]) {
-                attn_real product = MUL(w[j], v[j][c]);
-                sum = ADD(sum, product);
-            }
-        }
-        out[c] = sum;
+        //@ assert C2: same_row{Pre, Here}(w, w, visible, visible, n);
+        //@ assert C2: same_column{Pre, Here}(v, v, visible, n, c);
+        //@ assert C2: same_mix{Pre, Here}(w, w, v, v, visible, visible, n, c);
+        out[c] = mix_column(w, v, visible, n, c);
     }
     //@ assert C2: same_row{Pre, Here}(w, w, visible, visible, n);
     /*@ assert C2: \forall integer c; 0 <= c < dv ==>
@@ -161,14 +176,16 @@ static attn_real score(const ATTN_NAME(attn_row_problem) * p, size_t j) {
   @*/
 static void score_row(attn_real *s, const ATTN_NAME(attn_row_problem) * p) {
     /*@ loop invariant 0 <= j <= p->n;
-      @ loop invariant C2: same_view{Pre, Here}(p, p, p->n);
       @ loop invariant C2: score_row{Pre, Here}(s, p, j);
       @ loop assigns j, s[0 .. p->n - 1];
       @ loop variant p->n - j;
       @*/
     for (size_t j = 0; j < p->n; j++) {
+        //@ assert C2: kept{Pre, Here}(p, s, p->n, s, p->n, s, p->n);
         s[j] = p->visible[j] ? score(p, j) : NEG_INF;
     }
+    //@ assert C2: kept{Pre, Here}(p, s, p->n, s, p->n, s, p->n);
+    //@ assert C2: same_view{Pre, Here}(p, p, p->n);
 }
 
 /* What is subtracted from every score: the largest one, the sink included. */
@@ -198,18 +215,77 @@ static attn_real total(const attn_real *e, const ATTN_NAME(attn_row_problem) * p
     return sum;
 }
 
+/*@ requires \valid_read(p) && \valid_read(p->visible + (0 .. p->n - 1));
+  @ terminates \true;
+  @ assigns \nothing;
+  @ ensures C2: empty(p->visible, p->n)
+  @               ? same(\result, p->has_sink != 0 ? p->sink : ATTN_NAME(f_neg_inf))
+  @               : same(\result, f_add(max, f_log(sum)));
+  @*/
+static attn_real log_sum_exp(const ATTN_NAME(attn_row_problem) * p, attn_real max, attn_real sum) {
+    if (any_visible(p->visible, p->n)) {
+        attn_real log_sum = LOG(sum);
+        return ADD(max, log_sum);
+    }
+    return p->has_sink ? p->sink : NEG_INF;
+}
+
+/* From scores to exponentials, weights and *lse. */
+/*@ requires readable(p) && \valid_read(s + (0 .. p->n - 1));
+  @ requires apart(lse, 1, p) && apart(e, p->n, p) && apart(w, p->n, p);
+  @ requires \separated(lse, s + (0 .. p->n - 1), e + (0 .. p->n - 1), w + (0 .. p->n - 1));
+  @ terminates \true;
+  @ assigns *lse, e[0 .. p->n - 1], w[0 .. p->n - 1];
+  @ ensures C2: same_view{Pre, Post}(p, p, p->n);
+  @ ensures C2: softmax_row(lse, s, e, w, p, p->n);
+  @*/
+static void softmax(attn_real *lse, const attn_real *s, attn_real *e, attn_real *w,
+                    const ATTN_NAME(attn_row_problem) * p) {
+    attn_real max = shift(s, p);
+    ATTN_NAME(attn_row_exp)(e, s, p->visible, p->n, max);
+    //@ ghost Exp: ;
+    attn_real sum = total(e, p, max);
+    ATTN_NAME(attn_row_divide)(w, e, p->visible, p->n, sum);
+    //@ ghost Divided: ;
+    *lse = log_sum_exp(p, max, sum);
+    //@ assert C2: same_shape{Pre, Here}(p);
+    //@ assert C2: untouched{Pre, Here}(lse, 1, e, p->n, w, p->n);
+    //@ assert C2: kept{Pre, Here}(p, lse, 1, e, p->n, w, p->n);
+    //@ assert C2: same_view{Pre, Here}(p, p, p->n);
+    //@ assert C2: same_row{Pre, Here}(s, s, p->visible, p->visible, p->n);
+    //@ assert C2: same_max{Pre, Here}(s, s, p->visible, p->visible, p->n);
+    //@ assert C2: same(max, shift_of(s, p, p->n));
+    //@ assert C2: same_row{Exp, Here}(e, e, p->visible, p->visible, p->n);
+    //@ assert C2: same_sum{Exp, Here}(e, e, p->visible, p->visible, p->n);
+    //@ assert C2: same(sum, total_of(e, p, p->n, max));
+    //@ assert C2: same_row{Exp, Here}(s, s, p->visible, p->visible, p->n);
+    //@ assert C2: same_reals{Exp, Here}(e, e, p->n);
+    //@ assert C2: exp_row(e, s, p->visible, p->n, max);
+    //@ assert C2: same_row{Divided, Here}(e, e, p->visible, p->visible, p->n);
+    //@ assert C2: same_reals{Divided, Here}(w, w, p->n);
+    //@ assert C2: divide_row(w, e, p->visible, p->n, sum);
+    //@ assert C2: lse_row(*lse, s, e, p, p->n);
+}
+
 void ATTN_NAME(attn_row)(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, attn_real *w,
                          const ATTN_NAME(attn_row_problem) * p) {
     score_row(s, p);
-    attn_real max = shift(s, p);
-    ATTN_NAME(attn_row_exp)(e, s, p->visible, p->n, max);
-    attn_real sum = total(e, p, max);
-    ATTN_NAME(attn_row_divide)(w, e, p->visible, p->n, sum);
+    //@ ghost Scored: ;
+    softmax(lse, s, e, w, p);
+    //@ assert C2: same_reals{Scored, Here}(s, s, p->n);
+    //@ assert C2: score_row{Here, Here}(s, p, p->n);
+    //@ ghost Weighted: ;
     ATTN_NAME(attn_row_mix)(out, w, p->v, p->visible, p->n, p->dv);
-    if (any_visible(p->visible, p->n)) {
-        attn_real log_sum = LOG(sum);
-        *lse = ADD(max, log_sum);
-    } else {
-        *lse = p->has_sink ? p->sink : NEG_INF;
-    }
+    //@ assert C2: kept{Weighted, Here}(p, out, p->dv, out, p->dv, out, p->dv);
+    //@ assert C2: same_view{Weighted, Here}(p, p, p->n);
+    //@ assert C2: same_reals{Weighted, Here}(s, s, p->n);
+    //@ assert C2: same_reals{Weighted, Here}(e, e, p->n);
+    //@ assert C2: same_reals{Weighted, Here}(w, w, p->n);
+    //@ assert C2: score_row{Here, Here}(s, p, p->n);
+    //@ assert C2: same_row{Weighted, Here}(s, s, p->visible, p->visible, p->n);
+    //@ assert C2: same_row{Weighted, Here}(e, e, p->visible, p->visible, p->n);
+    //@ assert C2: exp_row(e, s, p->visible, p->n, shift_of(s, p, p->n));
+    /*@ assert C2: divide_row(w, e, p->visible, p->n, total_of(e, p, p->n, shift_of(s, p, p->n)));
+      @*/
+    //@ assert C2: lse_row(*lse, s, e, p, p->n);
 }

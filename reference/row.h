@@ -39,7 +39,8 @@ attn_real ATTN_NAME(attn_dot)(const attn_real *q, const attn_real *k, size_t d);
 /*@ requires \valid_read(options);
   @ terminates \true;
   @ assigns \nothing;
-  @ ensures C2: same(\result, bend(*options, f_mul(options->scale, dot)));
+  @ ensures C2: same(\result, bend(options->has_softcap, options->softcap,
+  @                                   f_mul(options->scale, dot)));
   @*/
 attn_real ATTN_NAME(attn_score)(attn_real dot, const ATTN_NAME(attn_score_options) * options);
 

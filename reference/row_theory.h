@@ -143,15 +143,17 @@
   @*/
 
 /* The row as a whole, of the first n keys of p. */
-/*@ logic attn_real bend(ATTN_NAME(attn_score_options) options, attn_real score) =
-  @   options.has_softcap != 0
-  @   ? f_mul(options.softcap, f_tanh(f_div(score, options.softcap))) : score;
+/*@ logic attn_real bend(integer has_softcap, attn_real softcap, attn_real score) =
+  @   has_softcap != 0 ? f_mul(softcap, f_tanh(f_div(score, softcap))) : score;
   @
-  @ logic attn_real unbiased_of{L}(ATTN_NAME(attn_row_problem) *p, integer j) =
-  @   bend(p->score, f_mul(p->score.scale, dot_of(p->q, p->k[j], p->d)));
+  @ logic attn_real raw_of{L}(ATTN_NAME(attn_row_problem) *p, integer j) =
+  @   f_mul(p->score.scale, dot_of(p->q, p->k[j], p->d));
+  @
+  @ logic attn_real bent_of{L}(ATTN_NAME(attn_row_problem) *p, integer j) =
+  @   bend(p->score.has_softcap, p->score.softcap, raw_of(p, j));
   @
   @ logic attn_real score_of{L}(ATTN_NAME(attn_row_problem) *p, integer j) =
-  @   p->bias != \null ? f_add(unbiased_of(p, j), p->bias[j]) : unbiased_of(p, j);
+  @   p->bias != \null ? f_add(bent_of(p, j), p->bias[j]) : bent_of(p, j);
   @
   @ logic attn_real shift_of{L}(attn_real *s, ATTN_NAME(attn_row_problem) *p, integer n) =
   @   p->has_sink != 0 ? f_max(p->sink, max_of(s, p->visible, n)) : max_of(s, p->visible, n);
@@ -172,11 +174,16 @@
   @   ? (p->has_sink != 0 ? same(lse, p->sink) : same(lse, ATTN_NAME(f_neg_inf)))
   @   : same(lse, f_add(shift_of(s, p, n), f_log(total_of(e, p, n, shift_of(s, p, n)))));
   @
+  @ predicate softmax_row{L}(attn_real *lse, attn_real *s, attn_real *e, attn_real *w,
+  @                          ATTN_NAME(attn_row_problem) *p, integer n) =
+  @   exp_row(e, s, p->visible, n, shift_of(s, p, n)) &&
+  @   divide_row(w, e, p->visible, n, total_of(e, p, n, shift_of(s, p, n))) &&
+  @   lse_row(*lse, s, e, p, n);
+  @
   @ predicate row{L}(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, attn_real *w,
   @                  ATTN_NAME(attn_row_problem) *p, integer n) =
-  @   score_row{L, L}(s, p, n) && exp_row(e, s, p->visible, n, shift_of(s, p, n)) &&
-  @   divide_row(w, e, p->visible, n, total_of(e, p, n, shift_of(s, p, n))) &&
-  @   mix_row{L, L}(out, w, p->v, p->visible, n, p->dv) && lse_row(*lse, s, e, p, n);
+  @   score_row{L, L}(s, p, n) && softmax_row(lse, s, e, w, p, n) &&
+  @   mix_row{L, L}(out, w, p->v, p->visible, n, p->dv);
   @*/
 
 /* Two problems that look the same to the row: what it cannot see may differ in any way. */
@@ -191,22 +198,128 @@
   @
   @ predicate same_key{L1, L2}(ATTN_NAME(attn_row_problem) *p, ATTN_NAME(attn_row_problem) *r,
   @                            integer j) =
-  @   (\at(p->visible[j], L1) != 0 <==> \at(r->visible[j], L2) != 0) &&
-  @   (\at(p->visible[j], L1) != 0 ==>
-  @     same_reals{L1, L2}(\at(p->k[j], L1), \at(r->k[j], L2), \at(p->d, L1)) &&
-  @     same_reals{L1, L2}(\at(p->v[j], L1), \at(r->v[j], L2), \at(p->dv, L1)) &&
-  @     (\at(p->bias, L1) != \null ==> same(\at(p->bias[j], L1), \at(r->bias[j], L2))));
+  @   same_reals{L1, L2}(\at(p->k[j], L1), \at(r->k[j], L2), \at(p->d, L1)) &&
+  @   same_reals{L1, L2}(\at(p->v[j], L1), \at(r->v[j], L2), \at(p->dv, L1)) &&
+  @   (\at(p->bias, L1) != \null ==> same(\at(p->bias[j], L1), \at(r->bias[j], L2)));
   @
   @ predicate same_view{L1, L2}(ATTN_NAME(attn_row_problem) *p, ATTN_NAME(attn_row_problem) *r,
   @                             integer n) =
-  @   same_setting{L1, L2}(p, r) && (\forall integer j; 0 <= j < n ==> same_key{L1, L2}(p, r, j));
+  @   same_setting{L1, L2}(p, r) &&
+  @   (\forall integer j; 0 <= j < n ==>
+  @      (\at(p->visible[j], L1) != 0 <==> \at(r->visible[j], L2) != 0) &&
+  @      (\at(p->visible[j], L1) != 0 ==> same_key{L1, L2}(p, r, j)));
   @
+  @ lemma key_dot{L1, L2}: \forall ATTN_NAME(attn_row_problem) *p, *r, integer j;
+  @   same_setting{L1, L2}(p, r) ==> same_key{L1, L2}(p, r, j) ==>
+  @   same_dot{L1, L2}(\at(p->q, L1), \at(p->k[j], L1), \at(r->q, L2), \at(r->k[j], L2),
+  @                    \at(p->d, L1));
+  @ lemma raw_same{L1, L2}: \forall ATTN_NAME(attn_row_problem) *p, *r, integer j;
+  @   same_setting{L1, L2}(p, r) ==> same_key{L1, L2}(p, r, j) ==>
+  @   same(raw_of{L1}(p, j), raw_of{L2}(r, j));
   @ lemma score_same{L1, L2}: \forall ATTN_NAME(attn_row_problem) *p, *r, integer j;
-  @   same_setting{L1, L2}(p, r) ==> same_key{L1, L2}(p, r, j) ==> \at(p->visible[j], L1) != 0 ==>
+  @   same_setting{L1, L2}(p, r) ==> same_key{L1, L2}(p, r, j) ==>
   @   same(score_of{L1}(p, j), score_of{L2}(r, j));
   @ lemma column_same{L1, L2}: \forall ATTN_NAME(attn_row_problem) *p, *r, integer n, c;
   @   same_view{L1, L2}(p, r, n) ==> 0 <= c < \at(p->dv, L1) ==>
   @   same_column{L1, L2}(\at(p->v, L1), \at(r->v, L2), \at(p->visible, L1), n, c);
+  @*/
+
+/* A problem looks the same after writes apart from it. */
+/*@ predicate untouched{L1, L2}(attn_real *a, integer i, attn_real *b, integer j, attn_real *c,
+  @                             integer k) =
+  @   \forall attn_real *x;
+  @     \separated(x, a + (0 .. i - 1)) ==> \separated(x, b + (0 .. j - 1)) ==>
+  @     \separated(x, c + (0 .. k - 1)) ==> same(\at(*x, L1), \at(*x, L2));
+  @
+  @ predicate same_shape{L1, L2}(ATTN_NAME(attn_row_problem) *p) =
+  @   \at(p->q, L1) == \at(p->q, L2) && \at(p->k, L1) == \at(p->k, L2) &&
+  @   \at(p->v, L1) == \at(p->v, L2) && \at(p->visible, L1) == \at(p->visible, L2) &&
+  @   \at(p->bias, L1) == \at(p->bias, L2) && \at(p->n, L1) == \at(p->n, L2) &&
+  @   \at(p->d, L1) == \at(p->d, L2) && \at(p->dv, L1) == \at(p->dv, L2) &&
+  @   \at(p->score.has_softcap, L1) == \at(p->score.has_softcap, L2) &&
+  @   \at(p->has_sink, L1) == \at(p->has_sink, L2) &&
+  @   (\forall integer j; 0 <= j < \at(p->n, L1) ==>
+  @      \at(p->visible[j], L1) == \at(p->visible[j], L2) &&
+  @      (\at(p->visible[j], L1) != 0 ==>
+  @       \at(p->k[j], L1) == \at(p->k[j], L2) && \at(p->v[j], L1) == \at(p->v[j], L2)));
+  @
+  @ predicate kept{L1, L2}(ATTN_NAME(attn_row_problem) *p, attn_real *a, integer i, attn_real *b,
+  @                        integer j, attn_real *c, integer k) =
+  @   apart{L1}(a, i, p) && apart{L1}(b, j, p) && apart{L1}(c, k, p) && same_shape{L1, L2}(p) &&
+  @   untouched{L1, L2}(a, i, b, j, c, k);
+  @
+  @ lemma reals_kept{L1, L2}: \forall attn_real *x, *a, *b, *c, integer n, i, j, k;
+  @   untouched{L1, L2}(a, i, b, j, c, k) ==> \separated(a + (0 .. i - 1), x + (0 .. n - 1)) ==>
+  @   \separated(b + (0 .. j - 1), x + (0 .. n - 1)) ==>
+  @   \separated(c + (0 .. k - 1), x + (0 .. n - 1)) ==> same_reals{L1, L2}(x, x, n);
+  @ lemma q_kept{L1, L2}:
+  @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k;
+  @   kept{L1, L2}(p, a, i, b, j, c, k) ==>
+  @   same_reals{L1, L2}(\at(p->q, L1), \at(p->q, L2), \at(p->d, L1));
+  @ lemma apart_scalars{L}: \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, integer i;
+  @   apart(a, i, p) ==> \separated(&p->score.scale, a + (0 .. i - 1)) &&
+  @   \separated(&p->score.softcap, a + (0 .. i - 1)) && \separated(&p->sink, a + (0 .. i - 1));
+  @ lemma scalars_kept{L1, L2}:
+  @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k;
+  @   kept{L1, L2}(p, a, i, b, j, c, k) ==>
+  @   same(\at(p->score.scale, L1), \at(p->score.scale, L2)) &&
+  @   same(\at(p->score.softcap, L1), \at(p->score.softcap, L2)) &&
+  @   same(\at(p->sink, L1), \at(p->sink, L2));
+  @ lemma setting_kept{L1, L2}:
+  @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k;
+  @   kept{L1, L2}(p, a, i, b, j, c, k) ==> same_setting{L1, L2}(p, p);
+  @ lemma k_kept{L1, L2}:
+  @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k, x;
+  @   kept{L1, L2}(p, a, i, b, j, c, k) ==> 0 <= x < \at(p->n, L1) ==>
+  @   \at(p->visible[x], L1) != 0 ==>
+  @   same_reals{L1, L2}(\at(p->k[x], L1), \at(p->k[x], L2), \at(p->d, L1));
+  @ lemma apart_v{L}: \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, integer i, x;
+  @   apart(a, i, p) ==> 0 <= x < p->n ==> p->visible[x] != 0 ==>
+  @   \separated(a + (0 .. i - 1), p->v[x] + (0 .. p->dv - 1));
+  @ lemma v_kept{L1, L2}:
+  @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k, x;
+  @   kept{L1, L2}(p, a, i, b, j, c, k) ==> 0 <= x < \at(p->n, L1) ==>
+  @   \at(p->visible[x], L1) != 0 ==>
+  @   same_reals{L1, L2}(\at(p->v[x], L1), \at(p->v[x], L2), \at(p->dv, L1));
+  @ lemma key_kept{L1, L2}:
+  @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k, x;
+  @   kept{L1, L2}(p, a, i, b, j, c, k) ==> 0 <= x < \at(p->n, L1) ==>
+  @   \at(p->visible[x], L1) != 0 ==> same_key{L1, L2}(p, p, x);
+  @ lemma view_kept{L1, L2}:
+  @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k;
+  @   kept{L1, L2}(p, a, i, b, j, c, k) ==> same_view{L1, L2}(p, p, \at(p->n, L1));
+  @ lemma exp_kept{L1, L2}:
+  @   \forall attn_real *e, *s, unsigned char *x, integer n, attn_real max;
+  @   exp_row{L1}(e, s, x, n, max) ==> same_row{L1, L2}(s, s, x, x, n) ==>
+  @   same_reals{L1, L2}(e, e, n) ==> exp_row{L2}(e, s, x, n, max);
+  @ lemma divide_kept{L1, L2}:
+  @   \forall attn_real *w, *e, unsigned char *x, integer n, attn_real sum;
+  @   divide_row{L1}(w, e, x, n, sum) ==> same_row{L1, L2}(e, e, x, x, n) ==>
+  @   same_reals{L1, L2}(w, w, n) ==> divide_row{L2}(w, e, x, n, sum);
+  @ lemma scores_kept{L1, L2}: \forall attn_real *s, ATTN_NAME(attn_row_problem) *p, integer n;
+  @   score_row{L1, L1}(s, p, n) ==> same_view{L1, L2}(p, p, n) ==> same_reals{L1, L2}(s, s, n) ==>
+  @   score_row{L2, L2}(s, p, n);
+  @
+  @ lemma shift_same{L1, L2}:
+  @   \forall attn_real *s, *t, ATTN_NAME(attn_row_problem) *p, *r, integer n;
+  @   same_setting{L1, L2}(p, r) ==>
+  @   same_row{L1, L2}(s, t, \at(p->visible, L1), \at(r->visible, L2), n) ==>
+  @   same(shift_of{L1}(s, p, n), shift_of{L2}(t, r, n));
+  @ lemma total_same{L1, L2}:
+  @   \forall attn_real *e, *f, ATTN_NAME(attn_row_problem) *p, *r, integer n, attn_real max;
+  @   same_setting{L1, L2}(p, r) ==>
+  @   same_row{L1, L2}(e, f, \at(p->visible, L1), \at(r->visible, L2), n) ==>
+  @   same(total_of{L1}(e, p, n, max), total_of{L2}(f, r, n, max));
+  @
+  @ lemma reals_trans{L1, L2, L3}: \forall attn_real *x, *y, *z, integer n;
+  @   same_reals{L1, L2}(x, y, n) ==> same_reals{L2, L3}(y, z, n) ==> same_reals{L1, L3}(x, z, n);
+  @ lemma setting_trans{L1, L2, L3}: \forall ATTN_NAME(attn_row_problem) *p, *r, *t;
+  @   same_setting{L1, L2}(p, r) ==> same_setting{L2, L3}(r, t) ==> same_setting{L1, L3}(p, t);
+  @ lemma key_trans{L1, L2, L3}: \forall ATTN_NAME(attn_row_problem) *p, *r, *t, integer j;
+  @   same_setting{L1, L2}(p, r) ==> same_key{L1, L2}(p, r, j) ==> same_key{L2, L3}(r, t, j) ==>
+  @   same_key{L1, L3}(p, t, j);
+  @ lemma view_trans{L1, L2, L3}: \forall ATTN_NAME(attn_row_problem) *p, *r, *t, integer n;
+  @   same_view{L1, L2}(p, r, n) ==> same_view{L2, L3}(r, t, n) ==> same_view{L1, L3}(p, t, n);
   @*/
 
 #endif
