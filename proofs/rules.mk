@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# The proofs. `make prove CLAIM=C4` runs one claim; PROVE_JOBS sets how many run at a time.
+
+.PHONY: prove prove-quick claims prove-deps
+prove-deps:
+	@ci/deps prove
+
+prove: prove-deps ## re-check every claim (CLAIM=C4: one), under 20 minutes on two cores
+	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run $(addprefix --claim ,$(CLAIM)) \
+	    $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
+
+prove-quick: prove-deps ## the quick proofs and their twins, under a minute
+	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run --quick $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
+
+claims: ## write spec/claims.md from the claims and their results
+	@$(PYTHON) proofs/claims.py > spec/claims.md.new && mv spec/claims.md.new spec/claims.md
