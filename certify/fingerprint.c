@@ -62,7 +62,8 @@ static const probe probes[] = {
       {"top left", ATTN_CORNER_TOP_LEFT, RIGHT}}},
     {"window of size W, with causal", WINDOW_FORM, ATTEST_WINDOW_SIZE | ATTEST_CAUSAL, 0,
      {{"W keys, the own one included", ATTN_WINDOW_W_KEYS, RIGHT},
-      {"W keys and the own one", ATTN_WINDOW_LEFT_W, RIGHT}}},
+      {"W keys and the own one", ATTN_WINDOW_LEFT_W, RIGHT},
+      {"W to either side", ATTN_WINDOW_BOTH_W, RIGHT}}},
     {"window of size W, alone", WINDOW_FORM, ATTEST_WINDOW_SIZE, 0,
      {{"W keys to the left, the own one included", ATTN_WINDOW_W_KEYS, RIGHT},
       {"W to the left, no limit to the right", ATTN_WINDOW_LEFT_W, RIGHT},
@@ -117,11 +118,13 @@ static attest_case problem_of(const attest_setup *setup, int number) {
     c.keys = 7;
     c.head_size = c.value_size = 4;
     c.features = p->needs;
-    if (p->settles == GQA) {
-        c.q_heads = 6;
-    } else if (p->settles != SCALE && (setup->kernel.features & ATTEST_SCALE)) {
+    c.q_heads = p->settles == GQA ? 6 : c.q_heads;
+    if (p->settles != SCALE && (setup->kernel.features & ATTEST_SCALE)) {
         c.features |= ATTEST_SCALE;
         c.scale = 0.25;
+    }
+    if (c.features & ATTEST_ALIBI) { /* at offset 0 the forms of ALiBi agree */
+        c.features |= setup->kernel.features & ATTEST_OFFSETS;
     }
     c.window_left = c.features & ATTEST_WINDOW ? 1 : ATTEST_UNBOUNDED;
     c.window_right = c.features & ATTEST_WINDOW ? 1 : ATTEST_UNBOUNDED;
@@ -234,7 +237,7 @@ static void learn(knowledge *k, int number, int matches) {
     const probe *p = &probes[number];
     unsigned values = 0;
     int first = -1;
-    for (int a = 0; a < MOST_ANSWERS && p->answers[a].words != NULL; a++) {
+    for (int a = 0; matches > 0 && a < MOST_ANSWERS && p->answers[a].words != NULL; a++) {
         if (matches >> a & 1) {
             values |= 1u << p->answers[a].value;
             first = first < 0 ? a : first;

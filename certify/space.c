@@ -41,7 +41,7 @@ const int64_t *attest_landmark_queries(attest_level level) {
 
 const int64_t *attest_landmark_keys(attest_level level) {
     static const int64_t smoke[] = {1, 3, 8, 17, 33, -1};
-    static const int64_t quick[] = {1, 2, 7, 9, 17, 33, 64, 65, 129, 137, 257, -1};
+    static const int64_t quick[] = {1, 2, 7, 9, 17, 33, 64, 65, 129, 137, 257, 513, 1025, -1};
     static const int64_t full[] = {1,   2,   9,   17,  33,  64,  65,  127, 128,
                                    129, 137, 257, 513, 577, 700, 1025, -1};
     return level == ATTEST_SMOKE ? smoke : level == ATTEST_QUICK ? quick : full;
@@ -49,7 +49,7 @@ const int64_t *attest_landmark_keys(attest_level level) {
 
 const int64_t *attest_landmark_sizes(attest_level level) {
     static const int64_t smoke[] = {1, 4, 8, -1};
-    static const int64_t quick[] = {1, 3, 8, 17, 32, 64, -1};
+    static const int64_t quick[] = {1, 3, 8, 17, 32, 64, 80, 128, -1};
     static const int64_t full[] = {1, 3, 8, 16, 17, 32, 64, 72, 80, 96, 128, 192, 256, -1};
     return level == ATTEST_SMOKE ? smoke : level == ATTEST_QUICK ? quick : full;
 }
@@ -183,6 +183,8 @@ static attest_case make(const attest_space *space, const char *check, const int 
     return c;
 }
 
+#define MOST_WORK (INT64_C(1) << 24)
+
 typedef struct restriction {
     const attest_plan *plan;
     const attest_space *space;
@@ -199,6 +201,9 @@ static int allowed(const int *row, size_t known, void *context) {
     if (c.features & space->never) {
         return 0;
     }
+    if (known <= SCALE && r->plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
+        c.features |= r->plan->kernel->features & ATTEST_SCALE; /* still to be chosen */
+    }
     if (known <= TYPES) {
         c.q_type = c.kv_type = c.o_type = attest_plan_type(r->plan);
     } else if (known > DATA && c.q_type == ATTEST_F16 && row[DATA] == 2) {
@@ -208,6 +213,11 @@ static int allowed(const int *row, size_t known, void *context) {
         return 0; /* without a mask its shape is no choice */
     }
     if (known > BATCH && row[LAYOUT] == ATTEST_LAYOUT_BROADCAST && row[BATCH] == 0) {
+        return 0;
+    }
+    /* Multiplications of the naive kernel: a case is to take milliseconds. */
+    if (known > VALUE_SIZE && c.batch * c.q_heads * c.queries * c.keys *
+                                      (c.head_size + c.value_size) > MOST_WORK) {
         return 0;
     }
     if (space->exact && known > SOFTCAP && row[SOFTCAP]) {
@@ -242,19 +252,23 @@ void attest_space_plan(attest_plan *plan, const attest_space *space,
                                  [DATA] = 3,
                                  [THREADS] = 2};
     restriction r = {.plan = plan, .space = space};
-    int *rows = NULL;
-    size_t count = attest_pairwise(levels, FACTORS, plan->seed, allowed, &r, &rows);
-    if (space->most > 0 && count > (size_t)space->most) {
-        count = (size_t)space->most;
-    }
-    for (size_t i = 0; i < count; i++) {
-        attest_case c = make(space, plan->check->name, rows + i * FACTORS, FACTORS);
-        if (change != NULL) {
-            change(plan, &c, (int)i);
+    int number = 0;
+    for (int round = 0; round < (space->rounds > 1 ? space->rounds : 1); round++) {
+        int *rows = NULL;
+        const uint64_t seed = attest_mix(plan->seed ^ (uint64_t)round << 48);
+        size_t count = attest_pairwise(levels, FACTORS, seed, allowed, &r, &rows);
+        if (space->most > 0 && count > (size_t)space->most) {
+            count = (size_t)space->most;
         }
-        attest_plan_add(plan, &c);
+        for (size_t i = 0; i < count; i++) {
+            attest_case c = make(space, plan->check->name, rows + i * FACTORS, FACTORS);
+            if (change != NULL) {
+                change(plan, &c, number++);
+            }
+            attest_plan_add(plan, &c);
+        }
+        free(rows);
     }
-    free(rows);
 }
 
 void attest_space_ids(const attest_case *c, attest_ids *ids) {

@@ -14,7 +14,8 @@ typedef struct attest_space {
     int exact;             /* 1: only data whose products are exact, no softcap, sinks, bias */
     uint64_t always;       /* features every case has */
     uint64_t never;        /* features no case has */
-    int most;              /* at most this many cases; 0: all pairs */
+    int most;              /* at most this many cases a round; 0: all pairs */
+    int rounds;            /* sets of rows, each with every pair; 0 means 1 */
 } attest_space;
 
 /* Lists of landmark sizes for a level: where shipped kernels went wrong. */

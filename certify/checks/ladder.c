@@ -54,6 +54,9 @@ static void plan(attest_plan *plan) {
 /* Keys that the last row of every entry may still see: what a cache holds at that step. */
 static int64_t cache_keys(const attn_normal *n, int64_t last_row) {
     int64_t most = 0;
+    if (n->profile.empty_row == ATTN_EMPTY_MEAN_OF_ALL) {
+        return n->keys; /* an empty row is then the mean of keys it does not see */
+    }
     for (int64_t b = 0; b < n->batch; b++) {
         const int64_t past = attn_offset(n, b) + last_row + 1;
         most = past > most ? past : most;

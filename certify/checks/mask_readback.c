@@ -31,7 +31,8 @@ static void plan(attest_plan *plan) {
                                 .head_sizes = sizes,
                                 .never = ATTEST_ALIBI,
                                 .options_that_hide = (plan->kernel->features & 0x7f) != 0,
-                                .most = attest_plan_by_level(plan, 24, 0, 0, 0)};
+                                .most = attest_plan_by_level(plan, 24, 0, 0, 0),
+                                .rounds = attest_plan_by_level(plan, 1, 3, 30, 100)};
     attest_space_plan(plan, &space, change);
 }
 

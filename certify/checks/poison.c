@@ -50,7 +50,8 @@ static void plan(attest_plan *plan) {
                           .keys = small ? few_k : keys,
                           .head_sizes = few_d,
                           .options_that_hide = 1,
-                          .most = attest_plan_by_level(plan, 16, 96, 0, 0)};
+                          .most = attest_plan_by_level(plan, 16, 96, 0, 0),
+                          .rounds = attest_plan_by_level(plan, 1, 4, 30, 100)};
     if (plan->kernel->isolation > 0) {
         attest_space_plan(plan, &space, change_rung);
     }

@@ -18,7 +18,8 @@ static void plan(attest_plan *plan) {
     const attest_space space = {.queries = attest_landmark_queries(ATTEST_SMOKE),
                                 .keys = attest_landmark_keys(ATTEST_SMOKE),
                                 .head_sizes = attest_landmark_sizes(ATTEST_SMOKE),
-                                .most = attest_plan_by_level(plan, 6, 30, 0, 0)};
+                                .most = attest_plan_by_level(plan, 6, 30, 0, 0),
+                                .rounds = attest_plan_by_level(plan, 1, 1, 10, 40)};
     attest_space_plan(plan, &space, change);
 }
 
