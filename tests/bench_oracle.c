@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "convert.h"
 #include "oracle.h"
 #include "random_problem.h"
 
@@ -27,29 +28,30 @@ typedef struct bench {
     double operations;
 } bench;
 
-static void fill(attest_tensor *tensor, random_source *source, int64_t heads, int64_t length,
-                 int64_t size) {
-    int64_t count = heads * length * size;
-    float *values = malloc((size_t)count * sizeof *values);
+static void fill(attest_tensor *tensor, random_source *source, attest_dtype dtype, int64_t heads,
+                 int64_t length, int64_t size) {
+    int64_t count = heads * length * size, step = attn_dtype_bytes(dtype);
+    char *values = calloc((size_t)count, (size_t)step);
     for (int64_t n = 0; values && n < count; n++) {
-        values[n] = (float)(2 * random_unit(source));
+        attn_store(dtype, values + n * step, 2 * random_unit(source));
     }
     *tensor = (attest_tensor){.data = values,
                               .shape = {1, heads, length, size},
                               .stride = {count, length * size, size, 1},
-                              .dtype = ATTEST_F32,
+                              .dtype = dtype,
                               .rank = 4};
 }
 
-static int prepare(bench *b, int64_t heads, int64_t queries, int64_t keys, int64_t size) {
+static int prepare(bench *b, attest_dtype dtype, int64_t heads, int64_t queries, int64_t keys,
+                   int64_t size) {
     char message[ATTEST_MESSAGE_BYTES];
     random_source source = {1};
     attest_problem *p = &b->problem.problem;
     *p = (attest_problem){.struct_bytes = sizeof *p, .threads = 1};
-    fill(&p->q, &source, heads, queries, size);
-    fill(&p->k, &source, heads, keys, size);
-    fill(&p->v, &source, heads, keys, size);
-    fill(&p->o, &source, heads, queries, size);
+    fill(&p->q, &source, dtype, heads, queries, size);
+    fill(&p->k, &source, dtype, heads, keys, size);
+    fill(&p->v, &source, dtype, heads, keys, size);
+    fill(&p->o, &source, dtype, heads, queries, size);
     b->outputs = heads * queries * size;
     b->o = calloc((size_t)b->outputs, sizeof *b->o);
     b->lse = calloc((size_t)(heads * queries), sizeof *b->lse);
@@ -88,7 +90,8 @@ static void shares(const bench *b, const char *model) {
 
 int main(void) {
     bench large, small;
-    if (!prepare(&large, 4, 256, 1024, 64) || !prepare(&small, 1, 8, 256, 64)) {
+    if (!prepare(&large, ATTEST_F32, 4, 256, 1024, 64) ||
+        !prepare(&small, ATTEST_F64, 1, 8, 256, 64)) {
         printf("no memory\n");
         return 1;
     }
@@ -97,6 +100,11 @@ int main(void) {
     double two = rate(&large, "f32-strict", ATTN_PATH_DOUBLE, 2, 5);
     printf("binary64       %7.3f GFLOP/s on one thread, %.3f on two (%.2f times)\n", one, two,
            two / one);
+    clock_t before = clock();
+    rate(&large, "f32-strict", ATTN_PATH_DOUBLE, 2, 5);
+    double both = (double)(clock() - before) / CLOCKS_PER_SEC / 5;
+    printf("               two threads take %.2f times the processor time of one\n",
+           both / (1e-9 * large.operations / one));
     printf("double-double  %7.3f GFLOP/s\n",
            rate(&small, "f64-strict", ATTN_PATH_DOUBLE_DOUBLE, 1, 3));
     printf("MPFR           %7.3f GFLOP/s\n", rate(&small, "f64-strict", ATTN_PATH_MPFR, 1, 1));
