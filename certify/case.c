@@ -23,7 +23,7 @@ typedef struct field {
 
 static const char *const layouts[] = {"dense", "tokens", "padded", "broadcast", "spread"};
 static const char *const recipes[] = {"coarse", "fine", "peaked", "zero", "one",
-                                      "unit",   "key",  "huge",   "tiny", "large"};
+                                      "unit",   "key",  "huge",   "tiny", "large", "small"};
 static const char *const masks[] = {"random", "sparse",       "single",     "triangle",
                                     "head",   "none-visible", "all-visible"};
 static const char *const lists[] = {"full", "ragged", "zero", "one", "negative", "far"};

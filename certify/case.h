@@ -35,11 +35,12 @@ typedef enum attest_recipe {
     ATTEST_RECIPE_PEAKED, /* multiples of 1/2 in [-8, 8]: one key wins most rows */
     ATTEST_RECIPE_ZERO,
     ATTEST_RECIPE_ONE,
-    ATTEST_RECIPE_UNIT,   /* element c of key j is 1 where c = (j - base) mod Sk, else 0 */
+    ATTEST_RECIPE_UNIT,   /* element c of key j is 1 where c = j - base, else 0 */
     ATTEST_RECIPE_KEY,    /* every element of key j is j + 1 */
     ATTEST_RECIPE_HUGE,   /* coarse, times 2^100 (2^12 in binary16) */
     ATTEST_RECIPE_TINY,   /* coarse, times 2^-130 (2^-18 in binary16): partly denormal */
     ATTEST_RECIPE_LARGE,  /* coarse, times 64: scores in the thousands */
+    ATTEST_RECIPE_SMALL,  /* multiples of 1/64 in [-1/4, 1/4]: no weight comes near 0 */
     ATTEST_RECIPES
 } attest_recipe;
 

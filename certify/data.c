@@ -71,6 +71,8 @@ static double drawn_value(attest_draws *draws, attest_recipe recipe, attest_dtyp
         return ldexp(coarse(draws), narrow ? 12 : 100);
     case ATTEST_RECIPE_TINY:
         return ldexp(coarse(draws), narrow ? -18 : -130);
+    case ATTEST_RECIPE_SMALL:
+        return coarse(draws) / 8;
     case ATTEST_RECIPE_LARGE:
         return ldexp(coarse(draws), 6);
     default:

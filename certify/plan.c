@@ -88,19 +88,40 @@ static uint64_t line_seed(const attest_plan *plan, const attest_case *c) {
     return attest_mix(hash ^ attest_mix(plan->seed)) >> 16 | 1; /* 48 bits, never 0 */
 }
 
-void attest_plan_add(attest_plan *plan, const attest_case *c) {
-    if (!attest_kernel_covers(plan->kernel, &plan->profile, c)) {
-        return;
+/* Where an id is in the set, or would be put. */
+static uint64_t *seat(uint64_t *seen, size_t places, const char *id) {
+    const uint64_t key = strtoull(id, NULL, 16) | 1;
+    size_t at = (size_t)(key >> 1) % places;
+    while (seen[at] != 0 && seen[at] != key) {
+        at = (at + 1) % places;
     }
-    if (plan->count == plan->room) {
-        size_t room = plan->room ? plan->room * 2 : 256;
-        attest_planned *cases = realloc(plan->cases, room * sizeof *cases);
-        if (cases == NULL) {
-            plan->failed = 1;
-            return;
-        }
+    return &seen[at];
+}
+
+static int grow(attest_plan *plan) {
+    const size_t room = plan->room ? plan->room * 2 : 256;
+    attest_planned *cases = realloc(plan->cases, room * sizeof *cases);
+    if (cases != NULL) {
         plan->cases = cases;
-        plan->room = room;
+    }
+    uint64_t *seen = cases ? calloc(room * 2, sizeof *seen) : NULL;
+    if (seen == NULL) {
+        plan->failed = 1;
+        return 0;
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        *seat(seen, room * 2, cases[i].id) = strtoull(cases[i].id, NULL, 16) | 1;
+    }
+    free(plan->seen);
+    plan->seen = seen;
+    plan->room = room;
+    return 1;
+}
+
+void attest_plan_add(attest_plan *plan, const attest_case *c) {
+    if (!attest_kernel_covers(plan->kernel, &plan->profile, c) ||
+        (plan->count == plan->room && !grow(plan))) {
+        return;
     }
     attest_planned *planned = &plan->cases[plan->count];
     *planned = (attest_planned){.c = *c, .check = plan->check};
@@ -108,12 +129,11 @@ void attest_plan_add(attest_plan *plan, const attest_case *c) {
         planned->c.seed = line_seed(plan, c);
     }
     attest_case_id(&planned->c, planned->id);
-    for (size_t i = 0; i < plan->count; i++) {
-        if (memcmp(plan->cases[i].id, planned->id, sizeof planned->id) == 0) {
-            return;
-        }
+    uint64_t *place = seat(plan->seen, plan->room * 2, planned->id);
+    if (*place == 0) {
+        *place = strtoull(planned->id, NULL, 16) | 1;
+        plan->count++;
     }
-    plan->count++;
 }
 
 int attest_plan_make(attest_plan *plan, const char *only) {
@@ -129,6 +149,8 @@ int attest_plan_make(attest_plan *plan, const char *only) {
 
 void attest_plan_free(attest_plan *plan) {
     free(plan->cases);
+    free(plan->seen);
     plan->cases = NULL;
+    plan->seen = NULL;
     plan->count = plan->room = 0;
 }

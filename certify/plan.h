@@ -36,6 +36,7 @@ typedef struct attest_plan {
     const attest_check *check; /* whose plan() is running */
     attest_planned *cases;
     size_t count, room;
+    uint64_t *seen; /* ids as numbers, open addressing, 0 free; of 2 * room places */
     int failed; /* no memory */
 } attest_plan;
 
