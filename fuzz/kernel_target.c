@@ -18,17 +18,7 @@ static void open_once(void) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void attest_fuzz_input(const uint8_t *data, size_t size) {
     open_once();
     attest_fuzz_test(&subject, data, size);
-    return 0;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed) {
-    return attest_fuzz_mutate(data, size, room, seed);
-}
-
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
-                                 uint8_t *out, size_t room, unsigned seed) {
-    return attest_fuzz_cross(a, a_size, b, b_size, out, room, seed);
 }
