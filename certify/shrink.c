@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "reproducer.h"
 
 typedef struct search {
     const attest_setup *setup;
@@ -40,6 +41,9 @@ static int shrink_size(search *s, int64_t *in_best, int64_t least) {
         attest_case c = s->best;
         int64_t *field = (int64_t *)(void *)((char *)&c + offset);
         *field -= step;
+        if (in_best == &s->best.keys) { /* unit vectors keep their distance from the last key */
+            c.base = c.base > step ? c.base - step : 0;
+        }
         if (*field >= least && still_fails(s, &c)) {
             progress = 1;
         } else {
@@ -47,6 +51,20 @@ static int shrink_size(search *s, int64_t *in_best, int64_t least) {
         }
     }
     return progress;
+}
+
+/* A failure may need a length like 1 mod 64, which halving misses: the shortest one that fails. */
+static int scan_keys(search *s) {
+    const int64_t last = s->best.keys < 512 ? s->best.keys : 512, distance = s->best.keys - s->best.base;
+    for (int64_t keys = 1; keys < last; keys++) {
+        attest_case c = s->best;
+        c.keys = keys;
+        c.base = keys > distance ? keys - distance : 0;
+        if (still_fails(s, &c)) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static int shrink_heads(search *s) {
@@ -131,6 +149,19 @@ static int plainer(search *s) {
     return progress;
 }
 
+/* Runs the case once more, because a finished one leaves nothing staged. */
+static int write_program(const char *path, const search *s, const attest_entry *entry) {
+    attest_result again = {.verdict = ATTEST_PASS, .broken = -1};
+    FILE *out = fopen(path, "w");
+    if (out == NULL) {
+        return 0;
+    }
+    s->check->run(s->setup->first, &s->best, &again);
+    attest_result_free(&again);
+    attest_reproducer(out, s->setup->first, entry);
+    return fclose(out) == 0;
+}
+
 int attest_command_shrink(const attest_settings *settings) {
     char why[ATTEST_MESSAGE_BYTES] = "", line[ATTEST_LINE_BYTES];
     attest_setup setup;
@@ -155,17 +186,22 @@ int attest_command_shrink(const attest_settings *settings) {
             printf("the case does not fail: %s\n", attest_verdict_name(s.verdict));
             code = ATTEST_EXIT_CERTIFIED;
         } else {
+            scan_keys(&s);
             while (shrink_size(&s, &s.best.batch, 1) | shrink_heads(&s) | drop_features(&s) |
                    shrink_size(&s, &s.best.keys, 0) | shrink_size(&s, &s.best.queries, 1) |
                    shrink_size(&s, &s.best.head_size, 1) | shrink_size(&s, &s.best.value_size, 1) |
                    plainer(&s)) {
             }
+            scan_keys(&s);
             attest_run_case(setup.first, s.check, &s.best, &entry.result);
             attest_case_id(&s.best, entry.id);
             attest_case_print(&s.best, entry.line);
             memcpy(entry.check, s.best.check, sizeof entry.check);
             attest_failure_text(stdout, &report, &entry);
             attest_case_print(&s.best, line);
+            if (settings->output != NULL && !write_program(settings->output, &s, &entry)) {
+                attest_trouble("the program cannot be written");
+            }
             printf("shrunk in %d runs; show it again with\n  attest replay '%s' '%s'\n", s.tried,
                    line, settings->words[1]);
             code = ATTEST_EXIT_NOT_CERTIFIED;
