@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 variant=$(make -s --no-print-directory print-build SAN=address,undefined CC="${CC:-gcc}")
 n=0
-for name in test_safetensors; do
+for name in test_safetensors test_vectors; do
     n=$((n + 1))
     if make -s --no-print-directory SAN=address,undefined CC="${CC:-gcc}" \
             "$variant/tests/$name" >"$variant.log" 2>&1 &&

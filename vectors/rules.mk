@@ -48,3 +48,6 @@ vectors-everywhere: ## the same bytes with gcc and clang, at -O0 and -O3
 
 print-build: # where this variant is built
 	@echo $(B)
+
+$(B)/tests/test_vectors: $(B)/libattn_gsl.a
+$(B)/tests/test_vectors: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas

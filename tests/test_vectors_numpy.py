@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The NumPy example takes a right kernel and refuses wrong ones; the manifest follows its schema."""
+import json
+import os
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, "vectors/examples")
+import check_numpy  # noqa: E402
+import numpy as np  # noqa: E402
+
+
+def attention(vector, x, diagonal=0, group_first=True, no_shift=False):
+    """Plain softmax attention in binary32, for what it knows; written here, not taken from attest."""
+    options = vector["options"]
+    if vector["profile"] != "attest" or vector["dtype"] != {"q": "F32", "kv": "F32", "o": "F32"}:
+        return None
+    if "window_size" in options or "window" in options or "softcap" in options or \
+            {"slopes", "sinks"} & set(x):
+        return None
+    q, k, v = x["q"], x["k"], x["v"]
+    batch, heads, rows, size = q.shape
+    keys, repeat = k.shape[2], heads // k.shape[1]
+    if group_first:
+        k, v = np.repeat(k, repeat, axis=1), np.repeat(v, repeat, axis=1)
+    else:
+        k, v = np.tile(k, (1, repeat, 1, 1)), np.tile(v, (1, repeat, 1, 1))
+    scale = np.float32(options.get("scale", 1 / np.sqrt(size)))
+    seen = np.ones((batch, heads, rows, keys), bool)
+    lengths = x.get("key_lengths", np.full(batch, keys))
+    offsets = x.get("offsets", lengths - rows)
+    at = np.arange(keys)
+    seen &= (at < lengths[:, None])[:, None, None, :]
+    if options.get("causal"):
+        frontier = np.arange(rows)[None, :] + offsets[:, None] + diagonal
+        seen &= (at[None, None, :] <= frontier[:, :, None])[:, None]
+    bias = np.float32(0)
+    if "mask" in x:
+        mask = x["mask"]
+        bias = np.float32(0) if mask.dtype == bool else mask
+        seen &= (mask if mask.dtype == bool else mask != -np.inf)
+    with np.errstate(all="ignore"):
+        score = np.where(seen, np.einsum("bhid,bhjd->bhij", q, k) * scale + bias, -np.inf)
+        top = np.zeros((batch, heads, rows, 1), np.float32)
+        if keys and not no_shift:
+            top = np.max(score, axis=-1, keepdims=True)
+        top = np.where(seen.any(-1, keepdims=True), top, 0) if keys else top
+        e = np.where(seen, np.exp(score - top, dtype=np.float32), 0)
+        total = e.sum(-1, keepdims=True)
+        w = np.where(seen, e / np.where(seen.any(-1, keepdims=True), total, 1), 0)
+        out = np.zeros((batch, heads, rows, v.shape[3]), np.float32)
+        for j in range(keys):  # a hidden value is left out, not multiplied by 0
+            term = w[:, :, :, j:j + 1] * v[:, :, j:j + 1, :]
+            out = np.where(seen[:, :, :, j:j + 1], out + term, out)
+    return out
+
+
+def tally(**defects):
+    verdicts = [verdict for _, verdict in check_numpy.check(lambda v, x: attention(v, x, **defects))]
+    return verdicts.count(True), verdicts.count(False), verdicts.count(None)
+
+
+def schema_errors():
+    try:
+        import jsonschema
+    except ImportError:
+        return None
+    schema = json.load(open("spec/vectors.schema.json"))
+    manifest = json.load(open("vectors/manifest.json"))
+    validator = jsonschema.Draft202012Validator(schema)
+    return [error.message for error in validator.iter_errors(manifest)]
+
+
+def say(number, fine, name):
+    print(f"{'ok' if fine else 'not ok'} {number} - {name}")
+
+
+def main():
+    right, wrong, left_out = tally()
+    say(1, right > 150 and wrong == 0, f"a right kernel: {right} right, {wrong} wrong, {left_out} not tried")
+    for number, defects in enumerate(({"diagonal": 1}, {"group_first": False}, {"no_shift": True}), 2):
+        right, wrong, _ = tally(**defects)
+        say(number, wrong > 0, f"a kernel with {defects} is refused by {wrong} vectors")
+    errors = schema_errors()
+    if errors is None:
+        print("ok 5 - the manifest follows its schema # SKIP no module jsonschema")
+    else:
+        say(5, not errors, "the manifest follows its schema")
+        for error in errors[:5]:
+            print("#", error[:300])
+    print("1..5")
+
+
+main()
