@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bugs planted in impl/template.c: odd triggers are found whatever the seed, named, and shrunk to a
+program that shows them without attest."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ.get("BUILD", "build/default")
+ATTEST = os.path.join(BUILD, "attest")
+LOOP = "for (int64_t j = 0; j < count; j++) {"
+PLANTED = {
+    "lengths of 5 mod 48": (LOOP, "for (int64_t j = 0; j < count - (count % 48 == 5); j++) {", "23"),
+    "only beyond 700 keys": (LOOP, "for (int64_t j = 0; j < count - (count > 700); j++) {", "23"),
+    "only head 11 of 13": ("one_row(p, b, h, i, seen);",
+                           "one_row(p, b, h, i, heads == 13 && h == 11 && seen > 1 ? seen - 1 : seen);",
+                           None),
+    "tail of a tile of 64": (LOOP, "for (int64_t j = 0; j < count - (count > 1 && count % 64 == 1); "
+                                   "j++) {", "23"),
+}
+number = 0
+
+
+def report(passed, name, detail=""):
+    global number
+    number += 1
+    print(f"{'ok' if passed else 'not ok'} {number} - {name}", flush=True)
+    if not passed:
+        print("\n".join("# " + line for line in detail.splitlines()[-40:]))
+
+
+def plant(name, directory):
+    before, after, _ = PLANTED[name]
+    with open("impl/template.c", encoding="utf-8") as file:
+        text = file.read()
+    assert before in text, name
+    source = os.path.join(directory, "planted.c")
+    kernel = os.path.join(directory, name.replace(" ", "-") + ".so")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text.replace(before, after))
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-Ispec", source, "-lm", "-o", kernel], check=True)
+    return kernel
+
+
+def attest(*words):
+    done = subprocess.run([ATTEST, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=300)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def find(name, directory):
+    kernel = plant(name, directory)
+    for seed in range(1, 6):
+        code, text = attest("certify", kernel, "--only", "sizes", "--seed", str(seed), "--quiet")
+        found = code == 1 and "FAIL" in text
+        named = PLANTED[name][2] is None or f"most likely: class {PLANTED[name][2]}" in text
+        report(found and named, f"{name}: found with seed {seed}", text)
+
+
+def shrink(directory):
+    kernel, out = plant("tail of a tile of 64", directory), os.path.join(directory, "r.json")
+    program, binary = os.path.join(directory, "shown.c"), os.path.join(directory, "shown")
+    attest("certify", kernel, "--only", "sizes", "--quiet", "--json", out)
+    with open(out, encoding="utf-8") as file:
+        failed = [c for c in json.load(file)["cases"] if c["verdict"] == "FAIL"]
+    long_row = [c for c in failed if "sk=4097 " in c["line"]]
+    code, text = attest("shrink", long_row[0]["id"], kernel, "--output", program)
+    report(code == 1 and "sk=65 qk=zero v=unit" in text and "sq=" not in text,
+           "a tail bug at 4097 keys shrinks to 65 keys, q and k zero, one 1 a row of V", text)
+    with open(program, encoding="utf-8") as file:
+        lines = file.read().count("\n")
+    subprocess.run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Ispec", program, "-ldl", "-o",
+                    binary], check=True)
+    shown = subprocess.run([binary, kernel], stdout=subprocess.PIPE, check=True).stdout.decode()
+    words = shown.split("is ")[1].replace(",", " ").split()
+    actual, expected = float.fromhex(words[0]), float.fromhex(words[3])
+    report(lines <= 40 and abs(actual - expected) > 1e-5,
+           f"the program of {lines} lines shows it without attest", shown)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        for name in list(PLANTED)[:3]:
+            find(name, directory)
+        shrink(directory)
+    print(f"1..{number}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
