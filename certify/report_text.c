@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "classes.h"
+#include "names.h"
 #include "report.h"
 
 static const char *paint(int color, attest_verdict v) {
@@ -117,6 +119,29 @@ static void waivers(FILE *out, const attest_report *report) {
     }
 }
 
+/* Rungs of the determinism ladder: what is claimed and held, and what held without being claimed. */
+static void ladder(FILE *out, const attest_report *r) {
+    int64_t held[64] = {0}, moved[64] = {0};
+    for (size_t i = 0; i < r->count; i++) {
+        const attest_entry *e = &r->entries[i];
+        const char *rung = strcmp(e->check, "ladder") == 0 ? strstr(e->line, " p0=") : NULL;
+        const int number = rung != NULL ? atoi(rung + 4) & 63 : 0;
+        if (strcmp(e->check, "ladder") == 0) {
+            held[number] += e->result.verdict == ATTEST_PASS;
+            moved[number] += strcmp(e->result.label, "other bits") == 0;
+        }
+    }
+    const char *separator = "determinism ";
+    for (int i = 0; attest_rung_table[i] != NULL; i++) {
+        const int claimed = (int)(r->kernel.determinism >> i & 1);
+        if (held[i] > 0 && moved[i] == 0) {
+            fprintf(out, "%s%s%s", separator, attest_rung_table[i], claimed ? "" : " (found)");
+            separator = ", ";
+        }
+    }
+    fputs(strcmp(separator, ", ") == 0 ? "\n" : "", out);
+}
+
 static void certificate(FILE *out, const attest_report *r, const attest_certificate *c, int color) {
     char features[256];
     attest_feature_names(r->kernel.features, features, sizeof features);
@@ -135,7 +160,9 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
                 fprintf(out, " %s", attest_dtype_name(t));
             }
         }
-        fprintf(out, "\nsandbox %s%s%s%s\n", r->sandbox, r->notes[0] ? " (" : "", r->notes,
+        fputc('\n', out);
+        ladder(out, r);
+        fprintf(out, "sandbox %s%s%s%s\n", r->sandbox, r->notes[0] ? " (" : "", r->notes,
                 r->notes[0] ? ")" : "");
     }
     waivers(out, r);
