@@ -66,10 +66,12 @@ void attn_bound_problem(attn_bound *bound, const attn_model *m, const attn_norma
         .mask = attn_expm1_up(one * must_round(p->mask.dtype, &m->score)),
         .alibi = attn_expm1_up(3 * one + 2 * narrow * has(m->narrow, ATTN_NARROW_ALIBI)),
         .finish = attn_expm1_up(finish_log),
-        .finish_tiny = 4 * (eta + (narrow_score + has(m->narrow, ATTN_NARROW_ALIBI)) * operand_eta),
+        .alibi_tiny = (normal->features & ATTEST_ALIBI) ? 2 * eta : 0, /* of the slope */
+        .finish_tiny = 8 * (eta + (narrow_score + has(m->narrow, ATTN_NARROW_ALIBI)) * operand_eta),
         .sink = attn_expm1_up(one * ((double)must_round(p->sinks.dtype, &m->score) +
                                      m->score_roundings) +
                               narrow * narrow_score),
+        .sink_tiny = 4 * (eta + narrow_score * operand_eta),
         .argument = attn_expm1_up(m->argument_roundings * one),
         .shift = m->shift_roundings * one,
         .round_q = round_q,
@@ -102,9 +104,13 @@ double attn_score_error(const attn_bound *k, const attn_key_facts *facts, double
         error = bent_error(k, facts, error, slop);
     }
     double mask = fabs(facts->mask), alibi = fabs(facts->alibi);
-    error += mask * k->mask + alibi * k->alibi;
+    error += mask * k->mask + alibi * k->alibi + facts->distance * k->alibi_tiny;
     double parts = fabs(facts->bent) + slop + mask + alibi + error;
     return (error + parts * k->finish + k->finish_tiny) * (1 + 0x1p-20);
+}
+
+double attn_sink_error(const attn_bound *k, double sink) {
+    return fabs(sink) * k->sink + k->sink_tiny;
 }
 
 int attn_score_in_domain(const attn_bound *k, const attn_key_facts *facts, double q_max,

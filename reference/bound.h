@@ -20,6 +20,7 @@ typedef struct attn_key_facts {
     double bent;    /* after softcap; equal to linear without */
     double mask;    /* additive mask, signed */
     double alibi;   /* slope * distance, signed */
+    double distance;
 } attn_key_facts;
 
 /* What a model makes of one problem: every constant that does not depend on the key. */
@@ -34,8 +35,9 @@ typedef struct attn_bound {
     double raw_tiny;      /* relative to sum |q||k| */
     double ratio;         /* of score / softcap */
     double cap, cap_tiny; /* of softcap * tanh */
-    double mask, alibi, finish, finish_tiny;
-    double sink;          /* relative to |sink| */
+    double mask, alibi, alibi_tiny; /* the last one relative to the distance */
+    double finish, finish_tiny;
+    double sink, sink_tiny;
     double argument, shift; /* of score - maximum, and of the maximum on its own */
     double round_q, round_k, round_v; /* 1 where it is rounded to the operand format */
     double log2_factor;   /* 1, or log2(e) where the model folds it into scores */
@@ -49,6 +51,8 @@ void attn_bound_problem(attn_bound *bound, const attn_model *model, const attn_n
  */
 double attn_score_error(const attn_bound *bound, const attn_key_facts *facts, double q_sum,
                         double slop);
+
+double attn_sink_error(const attn_bound *bound, double sink);
 
 /* 1 unless an intermediate of this score may overflow in the model (section 7). */
 int attn_score_in_domain(const attn_bound *bound, const attn_key_facts *facts, double q_max,

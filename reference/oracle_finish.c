@@ -207,7 +207,7 @@ static void sink_lse(const attn_row_data *row, const attn_oracle_call *call, att
         return;
     }
     int base_2 = call->normal->profile.lse_base == ATTN_LSE_BASE_2;
-    double error = fabs(row->sink) * call->bound.sink;
+    double error = attn_sink_error(&call->bound, row->sink);
     attn_row_bound bound;
     attn_bound_row(&call->bound, 0, 1, &bound);
     bound.max_high = row->sink + error;

@@ -13,7 +13,8 @@ void attn_key_bias(const attn_row_data *row, const attn_oracle_call *call, int64
     }
     if (normal->features & ATTEST_ALIBI) {
         int64_t distance = row->i + row->offset - key;
-        facts->alibi = row->slope * (double)(distance < 0 ? -distance : distance);
+        facts->distance = (double)(distance < 0 ? -distance : distance);
+        facts->alibi = row->slope * facts->distance;
     }
 }
 
@@ -87,7 +88,7 @@ static int step_of(const ranking *ranks, double score) {
 
 /* Where the running maximum of a kernel may be, and who may be above whom. */
 static void bound_maximum(attn_row_data *row, const attn_oracle_call *call, ranking *ranks) {
-    double sink_error = isfinite(row->sink) ? fabs(row->sink) * call->bound.sink : 0;
+    double sink_error = isfinite(row->sink) ? attn_sink_error(&call->bound, row->sink) : 0;
     double high = row->sink + sink_error, low = row->sink - sink_error, bottom = low;
     for (int64_t n = 0; n < row->count; n++) {
         double reach = row->weight[n] + row->own[n], least = row->score[n] - reach;
@@ -178,7 +179,7 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
     }
     if (isfinite(row->sink)) {
         double x = row->sink - row->shift, e = attn_exp(x);
-        double error = fabs(row->sink) * call->bound.sink;
+        double error = attn_sink_error(&call->bound, row->sink);
         double larger = larger_than(&ranks, row->sink - error);
         double model = attn_weight_error(&call->bound, &row->bound, row->sink, error, 0, larger);
         double mine = own_weight_error(own, row->sink, 0);
