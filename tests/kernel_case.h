@@ -30,7 +30,8 @@ static uint64_t draw(uint64_t *state) { /* splitmix64 */
 }
 
 static int64_t between(uint64_t *state, int64_t low, int64_t high) {
-    return low + (int64_t)(draw(state) % (uint64_t)(high - low + 1));
+    uint64_t span = (uint64_t)high - (uint64_t)low + 1; /* in uint64_t: it may pass INT64_MAX */
+    return (int64_t)((uint64_t)low + draw(state) % span);
 }
 
 static int one_in(uint64_t *state, int64_t n) { return between(state, 1, n) == 1; }
