@@ -148,18 +148,13 @@ void attn_finish_output(const attn_row_data *row, const attn_oracle_call *call,
     };
     *e = (attn_enclosure){.kind = ATTN_FINITE};
     switch (row->state) {
-    case ATTN_ROW_EMPTY: /* the sink's weight is 1, or there is none: exactly 0 */
+    case ATTN_ROW_EMPTY: /* with a sink exactly 0, whatever the sink is */
         if (!row->has_sink) {
             e->kind = empty_kind[call->normal->profile.empty_row];
-        } else if (isnan(row->sink) || row->sink == (double)INFINITY) {
-            e->kind = ATTN_ANY;
         }
         break;
     case ATTN_ROW_NAN:
         e->kind = ATTN_NAN;
-        break;
-    case ATTN_ROW_OPEN:
-        e->kind = ATTN_ANY;
         break;
     case ATTN_ROW_OUT_OF_DOMAIN:
         e->kind = ATTN_OUT_OF_DOMAIN;
@@ -203,7 +198,7 @@ static double stored_lse_radius(const attn_oracle_call *call, double natural, do
 
 static void sink_lse(const attn_row_data *row, const attn_oracle_call *call, attn_enclosure *e) {
     if (!isfinite(row->sink)) {
-        e->kind = isnan(row->sink) ? ATTN_NAN : row->sink > 0 ? ATTN_NONFINITE : ATTN_NEG_INF;
+        e->kind = isnan(row->sink) ? ATTN_NAN : row->sink > 0 ? ATTN_POS_INF : ATTN_NEG_INF;
         return;
     }
     int base_2 = call->normal->profile.lse_base == ATTN_LSE_BASE_2;
@@ -262,9 +257,6 @@ void attn_finish_lse(const attn_row_data *row, const attn_oracle_call *call, att
     switch (row->state) {
     case ATTN_ROW_NAN:
         e->kind = ATTN_NAN;
-        break;
-    case ATTN_ROW_OPEN:
-        e->kind = row->sink == (double)INFINITY ? ATTN_NONFINITE : ATTN_ANY;
         break;
     case ATTN_ROW_OUT_OF_DOMAIN:
         e->kind = ATTN_OUT_OF_DOMAIN;

@@ -146,7 +146,7 @@ static void score_head(head_work *w, const attn_gsl_view *view) {
 
 typedef struct row_result {
     double maximum, sum, sum_error; /* relative error of the sum */
-    int keys, nan, open;
+    int keys, nan;
 } row_result;
 
 /*
@@ -157,7 +157,7 @@ static row_result weigh_row(head_work *w, size_t i, double sink) {
     row_result row = {.maximum = sink};
     size_t n = w->score->size2;
     int seen = 0;
-    row.nan = gsl_isnan(sink);
+    row.nan = gsl_isnan(sink) || gsl_isinf(sink) > 0;
     for (size_t j = 0; j < n; j++) {
         double s = gsl_matrix_get(w->score, i, j);
         if (gsl_matrix_get(w->visible, i, j) > 0) {
@@ -167,7 +167,7 @@ static row_result weigh_row(head_work *w, size_t i, double sink) {
         }
     }
     row.keys = seen;
-    row.open = !row.nan && !gsl_finite(row.maximum);
+    row.nan |= !gsl_finite(row.maximum); /* nothing but -inf: 0/0 */
     double sum = 0, spread = 0;
     for (size_t j = 0; j < n; j++) {
         double s = gsl_matrix_get(w->score, i, j), weight = 0, error = 0;
@@ -207,9 +207,6 @@ static void mix_head(head_work *w) {
 
 static attn_gsl_value output_value(const head_work *w, const row_result *row, size_t i, size_t c) {
     int above = gsl_matrix_get(w->v_above, i, c) > 0, below = gsl_matrix_get(w->v_below, i, c) > 0;
-    if (row->open) {
-        return (attn_gsl_value){0, 0, 1};
-    }
     if (row->nan || gsl_matrix_get(w->v_nan, i, c) > 0 || (above && below)) {
         return (attn_gsl_value){GSL_NAN, 0, 0};
     }
@@ -226,9 +223,6 @@ static attn_gsl_value output_value(const head_work *w, const row_result *row, si
 static attn_gsl_value lse_value(const row_result *row, int base_2) {
     if (row->nan) {
         return (attn_gsl_value){GSL_NAN, 0, 0};
-    }
-    if (row->open) {
-        return (attn_gsl_value){0, 0, 1};
     }
     double logarithm = log(row->sum), lse = row->maximum + logarithm;
     double error = 2 * row->sum_error + 4 * U * (fabs(row->maximum) + fabs(logarithm) + fabs(lse));
@@ -252,15 +246,11 @@ static void empty_row(const head_work *w, const attn_gsl_view *view, double sink
         attn_gsl_value zero = {0, 0, 0}, nan = {GSL_NAN, 0, 0}, open = {0, 0, 1};
         attn_gsl_value average = {mean, gsl_finite(mean) ? 2 * U * size + TINY : 0, n == 0};
         attn_gsl_value choice[] = {zero, nan, average, open};
-        o[c] = view->has_sinks ? (gsl_isnan(sink) || gsl_isinf(sink) > 0 ? open : zero)
-                               : choice[view->profile->empty_row];
+        o[c] = view->has_sinks ? zero : choice[view->profile->empty_row];
     }
     if (view->has_sinks) {
-        row_result only = {sink, 1, 0, 0, gsl_isnan(sink), 0};
-        *lse = lse_value(&only, view->base_2);
-        if (gsl_isinf(sink)) {
-            *lse = (attn_gsl_value){sink, 0, sink > 0};
-        }
+        row_result only = {sink, 1, 0, 0, gsl_isnan(sink)};
+        *lse = gsl_isinf(sink) ? (attn_gsl_value){sink, 0, 0} : lse_value(&only, view->base_2);
     } else {
         attn_lse_empty rule = view->profile->lse_empty;
         *lse = (attn_gsl_value){lse_of[rule], 0, rule == ATTN_LSE_EMPTY_UNSPECIFIED};

@@ -41,8 +41,7 @@ typedef struct attn_oracle_call {
 typedef enum attn_row_state {
     ATTN_ROW_REGULAR,
     ATTN_ROW_EMPTY,         /* sees no key */
-    ATTN_ROW_NAN,           /* a score is NaN or +inf, or the sink is NaN */
-    ATTN_ROW_OPEN,          /* every score is -inf, or the sink is +inf */
+    ATTN_ROW_NAN,           /* a score or the sink is NaN or +inf, or all are -inf (SPV-01, 02) */
     ATTN_ROW_OUT_OF_DOMAIN,
     ATTN_ROW_NO_RADIUS
 } attn_row_state;

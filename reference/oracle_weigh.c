@@ -34,7 +34,7 @@ static double score_of(const attn_row_data *row, const attn_oracle_call *call,
 
 /* Scores, their own errors, and the model's errors, which wait in `weight`. */
 static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
-    int any_nan = isnan(row->sink), any_out = 0;
+    int any_nan = isnan(row->sink) || row->sink == (double)INFINITY, any_out = 0;
     row->shift = row->sink;
     for (int64_t n = 0; n < row->count; n++) {
         attn_key_facts *facts = &row->facts[n];
@@ -63,8 +63,8 @@ static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
         row->state = ATTN_ROW_NAN;
     } else if (any_out) {
         row->state = ATTN_ROW_OUT_OF_DOMAIN;
-    } else if (!isfinite(row->shift)) {
-        row->state = ATTN_ROW_OPEN;
+    } else if (!isfinite(row->shift)) { /* every score is -inf: 0/0, for the row is not empty */
+        row->state = ATTN_ROW_NAN;
     }
 }
 

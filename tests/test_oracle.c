@@ -158,7 +158,14 @@ static void special_values(void **state) {
     near(&a.o[0], 3.5);
     t.k[0] = t.k[2] = -INFINITY;
     a = ask(&t);
-    expect(&a, ATTN_ANY, ATTN_ANY, ATTN_ANY);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    start(&t, ATTEST_SINKS);
+    t.sinks[0] = INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    t.sinks[0] = -INFINITY; /* adds nothing */
+    a = ask(&t);
+    near(&a.o[0], 3);
     start(&t, ATTEST_MASK_ADD); /* SPV-05 */
     t.mask[2] = INFINITY;
     a = ask(&t);
@@ -168,6 +175,14 @@ static void special_values(void **state) {
     expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_NEG_INF);
     assert_int_equal(attn_judge(&a.o[0], 0.0, NULL), ATTN_INSIDE);
     assert_int_equal(attn_judge(&a.o[0], DBL_TRUE_MIN, NULL), ATTN_OUTSIDE);
+    start(&t, ATTEST_MASK_ADD | ATTEST_SINKS); /* an empty row is 0 whatever its sink */
+    t.mask[0] = t.mask[1] = t.mask[2] = -INFINITY;
+    t.sinks[0] = NAN;
+    a = ask(&t);
+    expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_NAN);
+    t.sinks[0] = INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_POS_INF);
 }
 
 /* ISO-01..05, MEM-04: a hidden key may hold anything, and is not read. */
