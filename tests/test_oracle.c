@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle on cases small enough to be known by hand, and what must not change its answer. */
+#define _DEFAULT_SOURCE /* mmap, mprotect */
+
 #include <float.h>
 #include <math.h>
 #include <mpfr.h>
@@ -8,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -201,6 +205,28 @@ static void hidden_keys_do_not_matter(void **state) {
     }
 }
 
+/* K and V of padding keys stand on pages that cannot be read. */
+static void hidden_keys_are_not_read(void **state) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 6 * page;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_true(memory != MAP_FAILED);
+    int64_t length = (int64_t)(page / sizeof(double)); /* keys that fill one page of k, two of v */
+    tiny t;
+    start(&t, 0);
+    attest_problem *p = &t.problem;
+    p->k = f64((double *)(void *)memory, 4, 1, 1, 2 * length, 1);
+    p->v = f64((double *)(void *)(memory + 2 * page), 4, 1, 1, 2 * length, 2);
+    p->features |= ATTEST_KEY_LENGTHS;
+    p->key_lengths = (attest_tensor){
+        .data = &length, .shape = {1}, .stride = {1}, .dtype = ATTEST_I64, .rank = 1};
+    assert_int_equal(mprotect(memory + page, page, PROT_NONE), 0);
+    assert_int_equal(mprotect(memory + 4 * page, 2 * page, PROT_NONE), 0);
+    answer a = ask(&t);
+    near(a.lse, log((double)length));
+    assert_int_equal(munmap(memory, bytes), 0);
+}
+
 static void domain_and_radius(void **state) {
     tiny t;
     answer a;
@@ -326,6 +352,7 @@ int main(void) {
         cmocka_unit_test(known_values),
         cmocka_unit_test(special_values),
         cmocka_unit_test(hidden_keys_do_not_matter),
+        cmocka_unit_test(hidden_keys_are_not_read),
         cmocka_unit_test(domain_and_radius),
         cmocka_unit_test(judging),
         cmocka_unit_test(rows_stand_alone),
