@@ -64,7 +64,8 @@ static void restrictions(const attest_report *report, attest_certificate *c) {
         ADD(c->restricted, "finite inputs only");
     }
     if (k->isolation < ATTEST_ISOLATION_FULL) {
-        ADD(c->restricted, "isolation from %s only", rungs[k->isolation]);
+        ADD(c->restricted, "isolation from %s only, since 0*NaN is NaN (%s)", rungs[k->isolation],
+            k->isolation == ATTEST_ISOLATION_BAD_KEYS ? "ISO-05" : "ISO-04, ISO-05");
     }
     if (c->verdicts[ATTEST_WAIVED] > 0) {
         ADD(c->restricted, "%lld cases waived", (long long)c->verdicts[ATTEST_WAIVED]);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "protocol.h"
+#include "symbol.h"
 
 int attest_session_open(attest_session *session, const attest_target *target,
                         const attest_host_options *options) {
@@ -39,7 +40,8 @@ __attribute__((format(printf, 2, 3))) static void tell(attest_outcome *outcome, 
 /* The address alone decides which tensor it was: slots do not move. */
 static void attribute_address(const attest_crash *crash, const attest_stage *stage,
                               attest_outcome *outcome) {
-    const char *verb = crash->access == 2 ? "write to" : crash->access == 1 ? "read of" : "access to";
+    static const char *const verbs[] = {"access to", "read of", "write to"};
+    const char *verb = verbs[crash->access <= 2 ? crash->access : 0];
     const uint64_t offset = crash->address - ATTEST_WORKER_BASE;
     const int slot = (int)(offset >> ATTEST_SLOT_SHIFT);
     if (crash->address < ATTEST_WORKER_BASE || slot >= ATTEST_SLOTS) {
@@ -66,13 +68,21 @@ static void attribute_address(const attest_crash *crash, const attest_stage *sta
     }
 }
 
-static void add_instruction(const attest_crash *crash, attest_outcome *outcome) {
-    size_t used = strlen(outcome->text);
-    if (crash->object_base != 0 && crash->instruction >= crash->object_base &&
-        crash->instruction - crash->object_base < (UINT64_C(1) << 32)) {
-        snprintf(outcome->text + used, sizeof outcome->text - used, " (object+0x%" PRIx64 ")",
-                 crash->instruction - crash->object_base);
+/* Where it happened; the last place is remembered, because a bug tends to crash in one place. */
+static void add_instruction(attest_session *session, const attest_crash *crash,
+                            attest_outcome *outcome) {
+    const uint64_t offset = crash->instruction - crash->object_base;
+    if (crash->object_base == 0 || crash->instruction < crash->object_base || offset >> 32) {
+        return;
     }
+    if (offset != session->symbol_offset) {
+        session->symbol_offset = offset;
+        attest_source_line(session->options, session->target->path, offset, session->symbol,
+                           sizeof session->symbol);
+    }
+    size_t used = strlen(outcome->text);
+    snprintf(outcome->text + used, sizeof outcome->text - used, ", in %s (object+0x%" PRIx64 ")",
+             session->symbol[0] ? session->symbol : "the kernel", offset);
 }
 
 static void describe_death(attest_session *session, const attest_stage *stage,
@@ -99,7 +109,7 @@ static void describe_death(attest_session *session, const attest_stage *stage,
     } else {
         tell(outcome, "ended by signal %d (%s)", number, strsignal(number));
     }
-    add_instruction(&crash, outcome);
+    add_instruction(session, &crash, outcome);
 }
 
 void attest_session_bury(attest_session *session, attest_wait wait, const attest_stage *stage,

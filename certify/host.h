@@ -52,6 +52,8 @@ typedef struct attest_session {
     int loaded; /* info is valid */
     char notes[ATTEST_MESSAGE_BYTES]; /* what the sandbox could not enforce */
     unsigned restarts, time_outs;
+    uint64_t symbol_offset; /* of the last crash, and its source line */
+    char symbol[192];
     char *line; /* received part of a protocol line */
     size_t line_used;
 } attest_session;

@@ -99,32 +99,36 @@ static int add_all(scmp_filter_ctx filter, uint32_t action, const char *const *n
 }
 #define ADD_ALL(filter, action, names) add_all(filter, action, names, sizeof names / sizeof *names)
 
+static struct scmp_arg_cmp first_argument(enum scmp_compare how, uint64_t a, uint64_t b) {
+    return (struct scmp_arg_cmp){.arg = 0, .op = how, .datum_a = a, .datum_b = b};
+}
+
 /* Threads, but no processes. clone3 hides its flags behind a pointer: libc falls back to clone. */
 static int allow_threads(scmp_filter_ctx filter, uint32_t otherwise) {
     int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     if (otherwise == SCMP_ACT_ALLOW) { /* relaxed: name what is refused */
         error |= seccomp_rule_add(filter, REFUSED, SCMP_SYS(clone), 1,
-                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+                                  first_argument(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
         error |= seccomp_rule_add(filter, REFUSED, SCMP_SYS(fork), 0);
         error |= seccomp_rule_add(filter, REFUSED, SCMP_SYS(vfork), 0);
     } else {
         error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+                                  first_argument(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     }
     return error == 0;
 }
 
 static int allow_signals_to_itself(scmp_filter_ctx filter) {
-    const scmp_datum_t self = (scmp_datum_t)getpid();
+    const uint64_t self = (uint64_t)getpid();
     int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                                 SCMP_A0(SCMP_CMP_EQ, self));
+                                 first_argument(SCMP_CMP_EQ, self, 0));
     error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1,
-                              SCMP_A0(SCMP_CMP_EQ, self));
+                              first_argument(SCMP_CMP_EQ, self, 0));
     /* PR_SET_NAME, PR_SET_VMA, PR_SET_NO_NEW_PRIVS: names, and what libseccomp itself asks for. */
     const int harmless[] = {PR_SET_NAME, PR_GET_NAME, 0x53564d41, PR_SET_NO_NEW_PRIVS};
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
         error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)harmless[i]));
+                                  first_argument(SCMP_CMP_EQ, (uint64_t)harmless[i], 0));
     }
     return error == 0;
 }
@@ -162,7 +166,7 @@ static int relaxed_filter(void) {
                allow_threads(filter, SCMP_ACT_ALLOW) &&
                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0) == 0 &&
                seccomp_rule_add(filter, REFUSED, SCMP_SYS(kill), 1,
-                                SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid())) == 0;
+                                first_argument(SCMP_CMP_NE, (uint64_t)getpid(), 0)) == 0;
     if (!fine) {
         seccomp_release(filter);
         return 0;

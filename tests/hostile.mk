@@ -23,3 +23,4 @@ $(hostile): $(B)/hostile/%.so: tests/hostile/kernel.c $(B)/libattn.a
 	  $(or $(hostile_flags_$*),-DSTEP=$*)) $< $(B)/libattn.a -lm -lpthread -o $@
 
 run-tests: $(hostile)
+$(B)/tests/test_wire.o: CPPFLAGS += -Icertify

@@ -23,7 +23,7 @@ EXPECTED = {
     "underscore_exit": ("CRASH", None, "ended by itself with status 0"),
     "abort_": ("CRASH", None, "signal 6"),
     "stack_overflow": ("CRASH", None, None),
-    "allocate": ("ERROR CRASH", None, None),
+    "allocate": ("ERROR CRASH TIMEOUT", None, None),
     "thread_bomb": ("CRASH", None, "threads"),
     "fork_bomb": ("CRASH", None, "not allowed in the sandbox"),
     "close_all": ("CRASH", None, None),
