@@ -177,6 +177,19 @@ static attest_expected number(double x) {
 }
 
 /* SEM-12, SPV-01: a row that sees nothing. Returns 0 where a rounding is not decided. */
+/* log Z of a sink alone is the sink, in the base of the profile (SEM-10). */
+static int sink_alone(row *r, attest_expected *lse) {
+    *lse = number(r->sink);
+    if (r->n->profile.lse_base != ATTN_LSE_BASE_2 || !isfinite(r->sink) || r->sink == 0) {
+        return 1;
+    }
+    mpfr_const_log2(r->term, MPFR_RNDN);
+    mpfr_d_div(r->part, r->sink, r->term, MPFR_RNDN);
+    mpfr_abs(r->bound, r->part, MPFR_RNDU);
+    mpfr_mul_2si(r->bound, r->bound, 2 - (long)mpfr_get_prec(r->part), MPFR_RNDU);
+    return round_parts(r->part, r->bound, lse);
+}
+
 static int empty_row(row *r, attest_expected *o, attest_expected *lse) {
     const attn_profile *profile = &r->n->profile;
     int open = !r->has_sink && profile->empty_row == ATTN_EMPTY_UNSPECIFIED;
@@ -201,8 +214,9 @@ static int empty_row(row *r, attest_expected *o, attest_expected *lse) {
         }
     }
     if (r->has_sink) {
-        *lse = number(r->sink);
-    } else if (profile->lse_empty == ATTN_LSE_EMPTY_UNSPECIFIED) {
+        return sink_alone(r, lse);
+    }
+    if (profile->lse_empty == ATTN_LSE_EMPTY_UNSPECIFIED) {
         *lse = (attest_expected){0, 0, ATTEST_EXPECT_ANYTHING};
     } else {
         *lse = infinity(profile->lse_empty == ATTN_LSE_EMPTY_POS_INF ? 1 : -1);
