@@ -65,7 +65,8 @@ static attn_real load(const attest_tensor *tensor, int64_t a, int64_t b, int64_t
 /* The row itself where its scalars are already typed and adjacent, otherwise a widened copy. */
 static const attn_real *typed_row(const attest_tensor *tensor, int64_t b, int64_t h, int64_t s,
                                   attn_real *copy) {
-    if (tensor->dtype == REAL_DTYPE && tensor->stride[3] == 1) {
+    int has_elements = tensor->shape[3] > 0; /* without any, data may be NULL */
+    if (tensor->dtype == REAL_DTYPE && tensor->stride[3] == 1 && has_elements) {
         const int64_t start[ATTEST_MAX_RANK] = {b, h, s, 0};
         return attn_element(tensor, start);
     }
