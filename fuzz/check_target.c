@@ -28,7 +28,7 @@ static void spoil(attest_problem *problem, const unsigned char *bytes) {
     }
     int64_t value;
     memcpy(&value, at, sizeof value);
-    value = bytes[1] & 0x80 ? value + (int64_t)(signed char)bytes[2] : odd[bytes[1] % 16];
+    value = bytes[1] & 0x80 ? (int64_t)((uint64_t)value + bytes[2] - 128u) : odd[bytes[1] % 16];
     value = bytes[1] & 0x40 ? value ^ (INT64_C(1) << bytes[2] % 63) : value;
     memcpy(at, &value, sizeof value);
 }
@@ -37,7 +37,7 @@ static void spoil(attest_problem *problem, const unsigned char *bytes) {
 static int fits(attest_problem *problem, const attest_fuzz_problem *made) {
     for (int which = 0; which < FUZZ_TENSORS; which++) {
         const attest_tensor *t = attest_fuzz_tensor(problem, which);
-        for (uint32_t axis = 0; axis < t->rank; axis++) {
+        for (uint32_t axis = 0; t->dtype && axis < t->rank; axis++) {
             if (t->shape[axis] > 1000) {
                 return 0;
             }
@@ -58,15 +58,23 @@ void attest_fuzz_input(const uint8_t *data, size_t size) {
     size_t spoils = size > FUZZ_FIELDS ? (size - FUZZ_FIELDS) / FUZZ_PATCH_BYTES : 0;
     size_t fields = size < FUZZ_FIELDS ? size : FUZZ_FIELDS;
     if (attest_fuzz_decode(&made, &scope, data, fields)) {
-        attest_problem problem = made.problem;
+        struct {
+            attest_problem problem;
+            unsigned char later[64]; /* what a later version may add */
+        } given = {.problem = made.problem};
+        attest_problem *problem = &given.problem;
         attn_normal normal;
         for (size_t n = 0; n < spoils && n < 8; n++) {
-            spoil(&problem, data + FUZZ_FIELDS + n * FUZZ_PATCH_BYTES);
+            spoil(problem, data + FUZZ_FIELDS + n * FUZZ_PATCH_BYTES);
+        }
+        given.later[0] = made.field[FUZZ_EXTRA] == 1;
+        if (problem->struct_bytes > sizeof given) {
+            problem->struct_bytes = sizeof given;
         }
         memset(message, 0x7f, sizeof message);
-        attest_status bare = attn_normalise(&normal, &problem, &made.profile, 1, message);
-        if (bare == ATTEST_OK && fits(&problem, &made)) {
-            (void)attn_forward(&problem, &made.profile, message);
+        attest_status bare = attn_normalise(&normal, problem, &made.profile, 1, message);
+        if (bare == ATTEST_OK && fits(problem, &made)) {
+            (void)attn_forward(problem, &made.profile, message);
         }
         if (bare != ATTEST_OK && !memchr(message, 0, sizeof message)) {
             fprintf(stderr, "MISMATCH ERR-01: status %d without a message\n", (int)bare);

@@ -50,7 +50,9 @@ $(B)/fuzz/any: $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o $(B)/fuzz/load.o
 $(fuzz_structured:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/%_target.o $(B)/fuzz/structured.o \
     $(B)/fuzz/scratch.o $(B)/fuzz/reference_kernel.o $(fuzz_core) $(fuzz_entry) \
     $(B)/libvectors.a $(fuzz_attn)
-	$(fuzz_link) $(fuzz_libraries) -o $@
+	$(fuzz_link) $(fuzz_gsl) $(fuzz_libraries) -o $@
+$(B)/fuzz/oracles: $(patsubst %.c,$(B)/%.o,$(wildcard reference/oracle_gsl*.c))
+$(B)/fuzz/oracles: fuzz_gsl := -lgsl -lgslcblas
 
 $(fuzz_readers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/%_target.o $(B)/fuzz/bytes.o \
     $(B)/fuzz/scratch.o $(fuzz_core) $(fuzz_entry) $(B)/fuzz/libcertify.a $(B)/libvectors.a \
