@@ -10,8 +10,7 @@
 #include "oracle_finish.h"
 #include "oracle_row.h"
 
-#define MAX_BLOCK_ROWS 8 /* rows that share one widening of a key */
-#define LONG_ROW 65536   /* from here on a row has its memory to itself */
+#define LONG_ROW 65536 /* from here on a row has its memory to itself */
 #define MAX_THREADS 64
 
 /*
@@ -144,7 +143,7 @@ attest_status attn_oracle_with(const attn_normal *normal, const attn_model *mode
     int threads = options->threads < 1 ? 1 : options->threads;
     threads = threads < MAX_THREADS ? threads : MAX_THREADS;
     start_call(&call, normal, model, options->least_path);
-    int block_rows = normal->keys < LONG_ROW ? MAX_BLOCK_ROWS : 1;
+    int block_rows = normal->keys < LONG_ROW ? ATTN_BLOCK_ROWS : 1;
     if (normal->queries < block_rows) {
         block_rows = normal->queries < 1 ? 1 : (int)normal->queries;
     }

@@ -41,7 +41,7 @@ void attn_block_scores(attn_row_block *block, const attn_oracle_call *call) {
     const attn_normal *normal = call->normal;
     const attn_row_data *first = &block->rows[0];
     double *k = block->vectors, *k_abs = k + call->padded_d;
-    int64_t position[16] = {0};
+    int64_t position[ATTN_BLOCK_ROWS] = {0};
     for (int64_t j = 0; j < normal->keys; j++) {
         if (!seen_by_any(block, j)) {
             continue;
@@ -94,7 +94,7 @@ static void accumulate_group(attn_row_data *row, const double *v, const double *
 void attn_block_outputs(attn_row_block *block, const attn_oracle_call *call) {
     const attn_normal *normal = call->normal;
     const attn_row_data *first = &block->rows[0];
-    int64_t padded = call->padded_dv, position[16] = {0};
+    int64_t padded = call->padded_dv, position[ATTN_BLOCK_ROWS] = {0};
     double *v = block->vectors, *v_abs = v + GROUP * padded;
     attn_vector_facts facts[GROUP];
     for (int64_t start = 0; start < normal->keys; start += GROUP) {

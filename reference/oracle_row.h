@@ -9,6 +9,7 @@
 #include "bound.h"
 #include "oracle.h"
 
+#define ATTN_BLOCK_ROWS 8 /* at most so many rows share one widening of a key */
 #define ATTN_LANES 8 /* doubles summed side by side; rows of q, k and v are padded to it */
 
 /* One step of eight doubles; compilers split it to what the machine has. */
