@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times the bundled kernels beside their peers: one run, interleaved, best of N.
+
+usage: bench/run.py --build DIR --out DIR [--quick] [--repeat N] [--threads LIST]
+
+Writes bench.json and bench.svg into --out and prints the table. FLOPs are 4 * D for each visible
+pair. The limit of a prefill shape is the FMA peak, of a decode shape the read bandwidth, both
+measured in this run. Ratios to the fastest peer are medians over interleaved pairs.
+"""
+
+import argparse
+import ctypes as c
+import json
+import math
+import os
+import statistics
+import sys
+import time
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy loads it: peers bring their own threads
+
+import numpy as np  # noqa: E402
+
+import abi  # noqa: E402
+import peers  # noqa: E402
+import plot  # noqa: E402
+
+PREFILL = [(1, 8, 8, 512, 512, 64), (1, 8, 8, 2048, 2048, 64), (1, 32, 8, 1024, 1024, 128),
+           (1, 8, 8, 4096, 4096, 64), (1, 12, 12, 128, 128, 64), (1, 4, 4, 333, 333, 80)]
+DECODE = [(1, 32, 8, 1, 4096, 128), (8, 32, 8, 1, 2048, 128)]
+VARIANTS = [("window 256", (1, 8, 8, 4096, 4096, 64)), ("key padding", (1, 8, 8, 2048, 2048, 64)),
+            ("random mask", (1, 8, 8, 2048, 2048, 64)), ("f16 K/V", DECODE[1])]
+GROWTH_S, GROWTH_D = [256, 512, 1024, 2048, 4096, 8192, 16384], [32, 64, 128, 256]
+
+
+class Case:
+    """One problem: data, what is visible, and how much work that is."""
+
+    def __init__(self, shape, kind="causal"):
+        b, hq, hkv, sq, sk, d = self.shape = shape
+        self.kind = kind
+        rng = np.random.default_rng(7)
+        storage = np.float16 if kind == "f16 K/V" else np.float32
+        self.q = rng.standard_normal((b, hq, sq, d), np.float32)
+        self.k = rng.standard_normal((b, hkv, sk, d), np.float32).astype(storage)
+        self.v = rng.standard_normal((b, hkv, sk, d), np.float32).astype(storage)
+        self.lengths = np.full(b, sk * 3 // 4, np.int64)
+        self.mask = rng.random((sq, sk)) < 0.5 if kind == "random mask" else None
+        self.pairs = b * hq * int(self.full_mask_rows())
+        self.is_decode = sq == 1
+
+    def full_mask(self):
+        _, _, _, sq, sk, _ = self.shape
+        i, j = np.arange(sq)[:, None] + sk - sq, np.arange(sk)[None, :]
+        if self.kind == "random mask":
+            return self.mask
+        seen = j <= i
+        if self.kind == "window 256":
+            seen &= j >= i - 255
+        if self.kind == "key padding":
+            seen = np.broadcast_to(j < self.lengths[0], seen.shape).copy()
+        return seen
+
+    def full_mask_rows(self):
+        _, _, _, sq, sk, _ = self.shape
+        if self.kind in ("causal", "f16 K/V"):
+            return sq * (sk - sq) + sq * (sq + 1) // 2
+        return self.full_mask().sum()
+
+    def plain_causal(self):
+        if self.kind != "causal":
+            raise ValueError("this peer is timed on plain causal cases")
+
+    def empty_output(self):
+        return np.full(self.q.shape, np.nan, np.float32)
+
+    @property
+    def flops(self):
+        return 4.0 * self.pairs * self.shape[5]
+
+    @property
+    def read_bytes(self):
+        return self.k.nbytes + self.v.nbytes
+
+    def problem(self, threads):
+        o = self.empty_output()
+        p = abi.Problem(struct_bytes=c.sizeof(abi.Problem), features=abi.CAUSAL, threads=threads)
+        p.q, p.k, p.v, p.o = (abi.Tensor.of(x) for x in (self.q, self.k, self.v, o))
+        if self.kind == "window 256":
+            p.features |= abi.WINDOW
+            p.window_left, p.window_right = 255, -1
+        elif self.kind == "key padding":
+            p.features = abi.LENGTHS
+            p.key_lengths = abi.Tensor.of(self.lengths)
+        elif self.kind == "random mask":
+            p.features = abi.MASK_BOOL
+            p.mask = abi.Tensor.of(self.mask)
+        return p, o
+
+
+class Library:
+    def __init__(self, build):
+        self.lib = c.CDLL(os.path.join(build, "bench", "libbench.so"))
+        self.lib.bench_fma_peak.restype = self.lib.bench_read_bandwidth.restype = c.c_double
+        self.lib.bench_error.restype = c.c_double
+        self.lib.bench_error.argtypes = [c.POINTER(abi.Problem), c.c_char_p, c.c_double, c.c_int64]
+        self.lib.bench_vector_name.restype = c.c_char_p
+
+    def peak(self, threads, tries=3):
+        return self.lib.bench_fma_peak(threads, tries)
+
+    def bandwidth(self, threads, tries=3):
+        return self.lib.bench_read_bandwidth(threads, tries)
+
+    def error(self, problem, o, model, ulps, rows=24):
+        problem.o = abi.Tensor.of(o)
+        return self.lib.bench_error(c.byref(problem), model.encode(), ulps, rows)
+
+
+def timed(run):
+    start = time.perf_counter()
+    result = run()
+    return time.perf_counter() - start, result
+
+
+def contenders(case, threads, kernels, available):
+    """name -> (own, callable, output getter, model)"""
+    found = {}
+    for kernel in kernels:
+        if kernel.name != "flash" and case.flops > 3e8:
+            continue  # the readable ones are here for scale, on small shapes
+        problem, o = case.problem(threads)
+        found[kernel.name] = (True, kernel.bind(problem), lambda o=o: o, kernel.model,
+                              kernel.descriptor.exp_ulps, (problem, o))
+    for name, make in available.items():
+        try:
+            run = make(case, threads)
+            _, result = timed(run)
+            getter = getattr(run, "result", None) or (lambda r=result: np.asarray(r))
+            found[name] = (False, run, getter, "f32-fastexp", 0.0, None)
+        except Exception as why:  # pylint: disable=broad-except
+            if case.kind == "causal":
+                print(f"# {name} left out of {case.shape}: {why}", file=sys.stderr)
+    return found
+
+
+def interval(ratios):
+    """Median, and the order statistics that hold it with at least 95 %."""
+    ordered, n = sorted(ratios), len(ratios)
+    k, mass = 0, 0.0
+    while k < n and mass + math.comb(n, k) / 2.0 ** n <= 0.025:
+        mass += math.comb(n, k) / 2.0 ** n
+        k += 1
+    k = max(k, 1)
+    return statistics.median(ordered), ordered[k - 1], ordered[n - k]
+
+
+def measure(case, threads, found, library, repeat, limits):
+    times = {name: [] for name in found}
+    for _ in range(repeat):
+        for name, (_, run, *_rest) in found.items():
+            times[name].append(timed(run)[0])
+        key = ("read", threads) if case.is_decode else ("fma", threads)
+        now = library.bandwidth(threads, 1) if case.is_decode else library.peak(threads, 1)
+        limits[key] = max(limits.get(key, 0), now)
+    rivals = [name for name in found if not found[name][0]]
+    best_peer = min(rivals, key=lambda name: min(times[name])) if rivals else None
+    rows = []
+    for name, (own, _, getter, model, ulps, _) in found.items():
+        best = min(times[name])
+        problem, _ = case.problem(threads)
+        row = {"shape": list(case.shape), "kind": case.kind, "threads": threads, "kernel": name,
+               "own": own, "seconds": best, "gflops": case.flops / best * 1e-9,
+               "gbytes": case.read_bytes / best * 1e-9 if case.is_decode else None,
+               "error_over_radius": library.error(problem, np.ascontiguousarray(getter()), model,
+                                                  ulps)}
+        strict = library.error(problem, np.ascontiguousarray(getter()), "f32-strict", 0.0)
+        row["tightest_model"] = ("f32-strict" if strict <= 1 else
+                                 model if row["error_over_radius"] <= 1 else None)
+        if own and best_peer:
+            ratio = [p / o for p, o in zip(times[best_peer], times[name])]
+            middle, low, high = interval(ratio)
+            row.update(ratio_to_best_peer=middle, ratio_interval=[low, high], best_peer=best_peer)
+        rows.append(row)
+    return rows
+
+
+def finish(rows, limits):
+    for row in rows:
+        decode = row["shape"][3] == 1
+        limit = limits.get(("read" if decode else "fma", row["threads"]))
+        value = row["gbytes"] if decode else row["gflops"]
+        row["fraction_of_limit"] = value / limit if limit else None
+
+
+def growth(kernel, library, sizes, make_shape, repeat):
+    points = []
+    for size in sizes:
+        case = Case(make_shape(size))
+        problem, _ = case.problem(1)
+        run = kernel.bind(problem)
+        best = min(timed(run)[0] for _ in range(repeat))
+        points.append({"size": size, "seconds": best, "gflops": case.flops / best * 1e-9})
+    x, y = (np.log([p[k] for p in points]) for k in ("size", "seconds"))
+    half = len(points) // 2
+    return {"points": points, "slope": float(np.polyfit(x[half:], y[half:], 1)[0])}
+
+
+def table(rows):
+    head = f"{'shape':28} {'kind':12} thr {'kernel':24} {'GFLOP/s':>8} {'of limit':>8} " \
+           f"{'to best peer':>22} {'err/radius':>10} model"
+    lines = [head]
+    for row in rows:
+        ratio = ""
+        if row.get("ratio_to_best_peer"):
+            low, high = row["ratio_interval"]
+            ratio = f"{row['ratio_to_best_peer']:.2f} [{low:.2f}, {high:.2f}]"
+        part = f"{row['fraction_of_limit']:.3f}" if row["fraction_of_limit"] else ""
+        lines.append(f"{str(tuple(row['shape'])):28} {row['kind']:12} {row['threads']:3} "
+                     f"{row['kernel']:24} {row['gflops']:8.1f} {part:>8} {ratio:>22} "
+                     f"{row['error_over_radius']:10.3f} {row['tightest_model']}")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--repeat", type=int, default=0)
+    parser.add_argument("--threads", default="1,2")
+    options = parser.parse_args()
+    build = os.path.abspath(options.build)
+    library = Library(build)
+    kernels = [abi.Kernel(os.path.join(build, "impl", f"lib{name}.so"))
+               for name in ("flash", "tiled", "naive")]
+    available = {}
+    for name, factory in peers.PEERS.items():
+        try:
+            available[name] = factory(build)
+        except Exception as why:  # pylint: disable=broad-except
+            print(f"# {name}: not installed ({why})", file=sys.stderr)
+    cases = [Case(shape) for shape in PREFILL + DECODE] + [Case(s, k) for k, s in VARIANTS]
+    if options.quick:
+        cases = [Case(PREFILL[0]), Case(PREFILL[4]), Case(PREFILL[5]), Case(DECODE[0])]
+    repeat = options.repeat or (9 if options.quick else 15)
+    limits, rows = {}, []
+    for threads in (int(t) for t in options.threads.split(",")):
+        limits[("fma", threads)] = library.peak(threads, 10)
+        limits[("read", threads)] = library.bandwidth(threads, 4)
+        for case in cases:
+            found = contenders(case, threads, kernels, available)
+            rows += measure(case, threads, found, library, repeat, limits)
+            print(f"# {case.shape} {case.kind}, {threads} threads done", file=sys.stderr)
+    finish(rows, limits)
+    flash = kernels[0]
+    last = 4 if options.quick else len(GROWTH_S)
+    report = {
+        "vector": library.lib.bench_vector_name().decode(),
+        "limits": [{"what": what, "threads": threads, "value": value,
+                    "unit": "GFLOP/s" if what == "fma" else "GB/s"}
+                   for (what, threads), value in sorted(limits.items())],
+        "rows": rows,
+        "growth": {"S": growth(flash, library, GROWTH_S[:last], lambda s: (1, 1, 1, s, s, 64), 5),
+                   "D": growth(flash, library, GROWTH_D, lambda d: (1, 1, 1, 2048, 2048, d), 5)},
+    }
+    with open(os.path.join(options.out, "bench.json"), "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
+    print(table(rows))
+    for limit in report["limits"]:
+        print(f"limit {limit['what']}, {limit['threads']} threads: {limit['value']:.1f} {limit['unit']}")
+    ratios = [r["ratio_to_best_peer"] for r in rows
+              if r["kernel"] == "flash" and r.get("ratio_to_best_peer")]
+    if ratios:
+        print(f"flash to the best peer: least {min(ratios):.2f}, "
+              f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+    for axis, curve in report["growth"].items():
+        print(f"time grows as {axis}^{curve['slope']:.2f} at the upper end")
+    plot.draw(report, os.path.join(options.out, "bench.svg"))
+
+
+if __name__ == "__main__":
+    main()
