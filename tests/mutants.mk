@@ -25,3 +25,5 @@ $(foreach family,$(mutant_families),$(eval $(call mutant_family,$(family))))
 
 $(mutant_probe): $(addprefix $(B)/impl/mutants/,probe.o checks.o trial.o) $(B)/libattn.a
 	$(CC) $(LDFLAGS) $^ -lmpfr -lgmp -lm -lpthread -ldl -o $@
+
+run-tests: mutant-kernels

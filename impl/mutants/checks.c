@@ -70,6 +70,38 @@ int probe_lse(probe *p, trial *t) {
     return (t->p.features & ATTEST_LSE) && outside(p, t, 1);
 }
 
+/* Finite inputs and no sink: an output is a mean of visible values, however bad the scores are. */
+int probe_hull(probe *p, trial *t) {
+    size_t count = 0;
+    char bad[64];
+    attn_normal n;
+    if (trial_field(t->line, "bad", bad) || (t->p.features & ATTEST_SINKS) ||
+        !normalise(&n, &t->p) || n.keys == 0) {
+        return 0;
+    }
+    unsigned char *visible = malloc((size_t)n.keys);
+    double *got = call(p, t, &count);
+    int broken = 0;
+    for (int64_t at = 0; got && at < n.batch * n.q_heads * n.queries * n.value_size; at++) {
+        int64_t row = at / n.value_size, h = row / n.queries % n.q_heads;
+        int64_t place[4] = {row / n.queries / n.q_heads, attn_kv_head(&n, h), 0, at % n.value_size};
+        double low = (double)INFINITY, high = -low;
+        attn_visible_keys(&n, place[0], h, row % n.queries, visible);
+        for (place[2] = 0; place[2] < n.keys; place[2]++) {
+            if (visible[place[2]]) {
+                double v = attn_load(t->p.v.dtype, attn_element(&t->p.v, place));
+                low = fmin(low, v);
+                high = fmax(high, v);
+            }
+        }
+        double slack = 0.01 * (fabs(low) + fabs(high));
+        broken |= low <= high && !(got[at] >= low - slack && got[at] <= high + slack);
+    }
+    free(got);
+    free(visible);
+    return broken;
+}
+
 int probe_dirty(probe *p, trial *t) {
     size_t n = 0;
     int broken = 0;

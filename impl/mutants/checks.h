@@ -15,6 +15,7 @@ typedef int (*probe_check)(probe *p, trial *t);
 
 int probe_value(probe *p, trial *t);
 int probe_lse(probe *p, trial *t);
+int probe_hull(probe *p, trial *t);
 int probe_dirty(probe *p, trial *t);
 int probe_gaps(probe *p, trial *t);
 int probe_hidden(probe *p, trial *t);

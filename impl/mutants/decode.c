@@ -13,7 +13,7 @@ enum {
     SPLIT_COUNT_OF_FIRST_ENTRY,
     PARTIALS_IN_HALF,
     HANGS_WITHOUT_KEYS,
-    DIVIDES_BY_KEYS,
+    DIVIDES_BY_SPLITS,
     /* merge */
     MERGE_IN_BASE_2,
     MERGE_OF_EMPTY_NAN,
@@ -54,9 +54,6 @@ static int64_t split_count(const attn_normal *n, int64_t b) {
     }
     if (MUTANT == LAST_SPLIT_LOST && keys > size) {
         return keys / size;
-    }
-    if (MUTANT == DIVIDES_BY_KEYS) {
-        return (n->keys + size - 1) / size * n->keys / n->keys;
     }
     return (keys + size - 1) / size;
 }
@@ -193,6 +190,11 @@ static void one_row(row *r) {
                                  q->stride[1] + c * q->stride[3]);
         }
     }
+    volatile int64_t rest = 0;
+    if (MUTANT == DIVIDES_BY_SPLITS) {
+        rest = n->keys % count;
+    }
+    (void)rest;
     if (MUTANT != STALE_SPLIT_MERGED) {
         memset(all.out, 0, (size_t)n->value_size * sizeof(float));
     }

@@ -3,10 +3,12 @@
  * probe - looks at one kernel on given problems, without the program `attest` and apart from it: the
  * mutants must be wrong where their table says so before anybody counts who finds them.
  *
- *   probe KERNEL.so LINE...   one output line each: what it broke, or "agrees"
- *   probe KERNEL.so - < LINES
+ *   probe [-o WORDS] KERNEL.so LINE...   one output line each: what it broke, or "agrees"
+ *   probe [-o WORDS] KERNEL.so - < LINES
  *
- * Words: value (outside the oracle's interval), lse (likewise), dirty (depends on what outputs or
+ * -o runs the named checks alone, comma-separated.
+ *
+ * Words: value (outside the oracle's interval), lse (likewise), hull (no mean of values), dirty (depends on what outputs or
  * workspace held, or left something unwritten), gaps (wrote between elements), hidden (a key that a
  * row does not see changes it), rows (another row's q does), repeat, history, threads, batch, chunk,
  * together (concurrent calls), environment, refuse (unknown fields), supports, unseen (touched a
@@ -14,11 +16,10 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ static const struct {
     probe_check run;
 } checks[] = {
     {"value", probe_value},     {"lse", probe_lse},         {"dirty", probe_dirty},
+    {"hull", probe_hull},
     {"gaps", probe_gaps},       {"hidden", probe_hidden},   {"rows", probe_rows},
     {"repeat", probe_repeat},   {"history", probe_history}, {"threads", probe_threads},
     {"batch", probe_batch},     {"chunk", probe_chunk},     {"together", probe_together},
@@ -37,7 +39,7 @@ static const struct {
     {"late", probe_late},
 };
 enum { CHECKS = sizeof checks / sizeof checks[0], AGREES = 0, BROKEN = 1, REFUSED = 2, NOT_RUN = 3 };
-enum { SECONDS = 20 };
+enum { SECONDS = 10 };
 
 /* Runs in a child: 0, 1, or a status that is not OK. */
 static int child(const char *path, int number, const char *line) {
@@ -68,9 +70,22 @@ static int child(const char *path, int number, const char *line) {
     return p.refused ? REFUSED : broken ? BROKEN : AGREES;
 }
 
-static int probe_line(const char *path, const char *line) {
+static int named(const char *words, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = words; at && (at = strstr(at, name)); at += length) {
+        if ((at == words || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) {
+            return 1;
+        }
+    }
+    return words == NULL;
+}
+
+static int probe_line(const char *path, const char *line, const char *words) {
     int found = 0;
     for (int number = 0; number < CHECKS; number++) {
+        if (!named(words, checks[number].name)) {
+            continue;
+        }
         pid_t pid = fork();
         if (pid == 0) {
             _exit(child(path, number, line));
@@ -101,8 +116,14 @@ static int probe_line(const char *path, const char *line) {
 }
 
 int main(int argc, char **argv) {
+    const char *words = NULL;
+    if (argc > 2 && strcmp(argv[1], "-o") == 0) {
+        words = argv[2];
+        argv += 2;
+        argc -= 2;
+    }
     if (argc < 3) {
-        fprintf(stderr, "usage: probe KERNEL.so LINE... | -\n");
+        fprintf(stderr, "usage: probe [-o WORDS] KERNEL.so LINE... | -\n");
         return 2;
     }
     char line[512];
@@ -110,12 +131,12 @@ int main(int argc, char **argv) {
     if (strcmp(argv[2], "-") == 0) {
         while (fgets(line, sizeof line, stdin)) {
             line[strcspn(line, "\n")] = '\0';
-            found += probe_line(argv[1], line) > 0;
+            found += probe_line(argv[1], line, words) > 0;
         }
         return found > 0;
     }
     for (int at = 2; at < argc; at++) {
-        found += probe_line(argv[1], argv[at]) > 0;
+        found += probe_line(argv[1], argv[at], words) > 0;
     }
     return found > 0;
 }

@@ -28,7 +28,6 @@ enum {
     ROUNDING_LEFT_UPWARD,
     FLUSHING_LEFT_ON,
     FLUSHING_INSIDE,
-    ROUNDING_DOWN_INSIDE,
     /* the interface */
     UNKNOWN_FLAG_ACCEPTED,
     RESERVED_FIELD_ACCEPTED,
@@ -197,7 +196,6 @@ static attest_problem cleaned(const attest_problem *given) {
 
 static attest_status own_forward(const attest_problem *given, char message[ATTEST_MESSAGE_BYTES]) {
     unsigned int control = _mm_getcsr();
-    int rounding = fegetround();
     int copied = MUTANT == UNKNOWN_FLAG_ACCEPTED || MUTANT == RESERVED_FIELD_ACCEPTED ||
                  MUTANT == LATER_FIELDS_ACCEPTED;
     attest_problem p = *given;
@@ -219,15 +217,9 @@ static attest_status own_forward(const attest_problem *given, char message[ATTES
     if (MUTANT == ROUNDING_LEFT_UPWARD) {
         fesetround(FE_UPWARD);
     }
-    if (MUTANT == ROUNDING_DOWN_INSIDE) {
-        fesetround(FE_DOWNWARD);
-    }
     attest_status status = plain_forward(used, message);
     if (MUTANT == FLUSHING_INSIDE) {
         _mm_setcsr(control);
-    }
-    if (MUTANT == ROUNDING_DOWN_INSIDE) {
-        fesetround(rounding);
     }
     if (MUTANT == REFUSES_WITHOUT_MESSAGE && status != ATTEST_OK) {
         message[0] = '\0';

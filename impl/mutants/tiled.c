@@ -260,11 +260,11 @@ static void begin(block *t) {
         int repeated = MUTANT == QUERIES_TAIL_REPEATED && t->rows == 1 && t->first > 0;
         fetch(t->q + r * n->head_size, &n->problem->q, t->b, t->h, t->first + r - repeated);
         t->seen[r] = 0;
-        t->max[r] = sink;
-        if (MUTANT != SECOND_BLOCK_KEEPS_SUM || t->first == 0) {
-            t->sum[r] = 0;
+        if (MUTANT == SECOND_BLOCK_KEEPS_SUM && t->first > 0) {
+            continue;
         }
-        t->sum[r] += sink == -INFINITY ? 0 : attn_expf(sink - sink);
+        t->max[r] = sink;
+        t->sum[r] = sink == -INFINITY ? 0 : attn_expf(sink - sink);
         if (MUTANT == SENTINEL_MINUS_5E4 && sink == -INFINITY) {
             t->max[r] = -5e4f;
         }

@@ -197,7 +197,7 @@ static double value_at(const trial *t, int index, const int64_t *at, uint64_t *s
         return at[2] == t->p.k.shape[2] - 1 ? value * t->late : value;
     }
     if (index == 2) {
-        return value * t->vamp;
+        return value * t->vamp + number(t->line, "vshift", 0);
     }
     if (index == 4) {
         return number(t->line, "sinks", 0) * (isinf(number(t->line, "sinks", 0)) ? 1 : value);

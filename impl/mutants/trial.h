@@ -17,7 +17,7 @@
  *   slopes                rank 1 or 2 (none)
  *   layout                dense padded tokens spread repeat (dense)
  *   far                   q k v o mask lse: batch entries of that operand 2^32 + 8 elements apart
- *   amp vamp              factors on q and on v (1)
+ *   amp vamp vshift       factors on q and on v, added to v (1 1 0)
  *   signs                 1: q positive, k negative (0)
  *   late                  factor on the last key (1)
  *   bad                   q k v mask, or a sum q+k: one NaN in row 0 or at key `at` (none)
