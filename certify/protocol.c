@@ -79,7 +79,7 @@ static int only_keys(const attest_session *session, json_t *object, const char *
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
-        const char *at = strstr(keys, key);
+        const char *at = key[0] ? strstr(keys, key) : NULL; /* "" is everywhere */
         size_t length = strlen(key);
         while (at != NULL && !((at == keys || at[-1] == ' ') &&
                                (at[length] == ' ' || at[length] == '\0'))) {
