@@ -103,7 +103,7 @@ static void *call_forward(void *argument) {
     return NULL;
 }
 
-/* Callers after the first write to copies of the outputs, at the same distance from a 64-byte line. */
+/* Callers after the first write to copies of the outputs, as far from a page's start as these. */
 static unsigned char *twin(const void *shared, uint64_t bytes, void **moved) {
     if (shared == NULL) {
         return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * case.h - one case: everything that decides what a kernel is given, as plain values. A case has one
+ * case.h - one case: everything that decides what a kernel is given, as plain values. It has one
  * canonical line of text ("check=oracle b=2 hq=4 ..."; fields at their default are left out, so a
  * field added later changes no id), and its id is a hash of that line. The data follow from the
  * line alone.

@@ -21,7 +21,7 @@
 typedef enum attest_verdict {
     ATTEST_PASS,
     ATTEST_FAIL,
-    ATTEST_VERDICT_UNSUPPORTED, /* outside what the kernel declares: never run, never held against it */
+    ATTEST_VERDICT_UNSUPPORTED, /* outside what the kernel declares: never held against it */
     ATTEST_ERROR,               /* the kernel, or attest, could not go on */
     ATTEST_CRASH,
     ATTEST_TIMEOUT,
@@ -50,7 +50,7 @@ typedef struct attest_result {
     double expected, actual, radius;
     int64_t outside;      /* elements beyond their radius */
     double worst;         /* largest error/radius seen */
-    double keys_seen;     /* share of visible keys whose loss the case would show; < 0 not measured */
+    double keys_seen;     /* share of visible keys whose loss would show; < 0: not measured */
     char *picture;        /* text of several lines, or NULL; owned by the result */
     double seconds;
 } attest_result;

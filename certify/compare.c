@@ -19,8 +19,8 @@ static void say(const char *what, const attest_entry *e, const char *from, const
            broken ? broken->id : "");
 }
 
-/* Something that was not bad before and is now. A new case that is bad counts too: it would not have
- * been accepted in the baseline. */
+/* A regression was not bad before and is now. A new case that is bad counts too: the baseline would
+ * not have accepted it. */
 static void compare(const attest_entry *old, const attest_entry *new, difference *d) {
     const char *from = old ? attest_verdict_name(old->result.verdict) : "none";
     const char *to = new ? attest_verdict_name(new->result.verdict) : "none";

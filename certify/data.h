@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * data.h - values from a case's seed: raw integers of GSL's mt19937 turned into dyadic rationals, so
+ * data.h - values from a case's seed: raw integers of GSL's mt19937 made dyadic rationals, so that
  * the same line gives the same bits on every machine.
  */
 #ifndef ATTEST_DATA_H

@@ -27,6 +27,9 @@ typedef struct attributes {
 #define READING                                                                                    \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE)
 
+#define ON_FILES                                                                                   \
+    (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE)
+
 static void allow(int rules, const char *path, uint64_t rights) {
     int directory = open(path, O_PATH | O_CLOEXEC);
     if (directory < 0) {
@@ -35,8 +38,7 @@ static void allow(int rules, const char *path, uint64_t rights) {
     struct landlock_path_beneath_attr beneath = {.allowed_access = rights, .parent_fd = directory};
     if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) != 0) {
         /* A plain file takes no rights on directories. */
-        beneath.allowed_access = rights & (LANDLOCK_ACCESS_FS_READ_FILE |
-                                           LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE);
+        beneath.allowed_access = rights & ON_FILES;
         (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
     }
     close(directory);

@@ -11,4 +11,5 @@ const char *const attest_shape_table[] = {"gqa", "dv", "empty", "strides", "mixe
 const char *const attest_type_table[] = {"none", "f32", "f64", "f16", "bf16", "bool", "i64", NULL};
 const char *const attest_rung_table[] = {"threads", "position", "batch", "chunk",
                                          "decode",  "prefix",   NULL};
-const char *const attest_isolation_table[] = {"none", "finite", "extreme", "bad-keys", "full", NULL};
+const char *const attest_isolation_table[] = {"none",     "finite", "extreme",
+                                              "bad-keys", "full",   NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.h - a level as a list of cases. The list depends on level, seed and what the kernel declares;
+ * plan.h - a level as a list of cases. It depends on level, seed and what the kernel declares;
  * never on time, machine or number of jobs.
  */
 #ifndef ATTEST_PLAN_H
@@ -40,7 +40,7 @@ typedef struct attest_plan {
     int failed; /* no memory */
 } attest_plan;
 
-/* Plans every check (or the one called `only`) in the order of the table. 1, or 0 without memory. */
+/* Plans every check (or the one called `only`), in the table's order. 1, or 0 without memory. */
 int attest_plan_make(attest_plan *plan, const char *only);
 void attest_plan_free(attest_plan *plan);
 

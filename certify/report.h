@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * report.h - everything a run found out, before it is printed; and the certificate that follows from
- * it. A report can be written as JSON (spec/report.schema.json) and read back, so that shards can be
+ * report.h - everything a run found out, before it is printed, and the certificate that follows.
+ * A report can be written as JSON (spec/report.schema.json) and read back, so that shards can be
  * merged and runs compared.
  */
 #ifndef ATTEST_REPORT_H

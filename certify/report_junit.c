@@ -63,8 +63,9 @@ static void test_suite(FILE *out, const attest_report *report, const char *check
         if (strcmp(e->check, check) == 0) {
             tests++;
             failures += e->result.verdict == ATTEST_FAIL ? 1 : 0;
-            errors += attest_verdict_is_bad(e->result.verdict) && e->result.verdict != ATTEST_FAIL;
-            skipped += !attest_verdict_is_bad(e->result.verdict) && e->result.verdict != ATTEST_PASS;
+            const int bad = attest_verdict_is_bad(e->result.verdict);
+            errors += bad && e->result.verdict != ATTEST_FAIL;
+            skipped += !bad && e->result.verdict != ATTEST_PASS;
             seconds += e->result.seconds;
         }
     }

@@ -8,7 +8,8 @@
 #include "report.h"
 
 static const char *paint(int color, attest_verdict v) {
-    return !color ? "" : v == ATTEST_PASS ? "\033[32m" : attest_verdict_is_bad(v) ? "\033[31m" : "\033[33m";
+    const char *bad = attest_verdict_is_bad(v) ? "\033[31m" : "\033[33m";
+    return !color ? "" : v == ATTEST_PASS ? "\033[32m" : bad;
 }
 
 void attest_failure_text(FILE *out, const attest_report *report, const attest_entry *entry) {

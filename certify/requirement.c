@@ -74,7 +74,8 @@ void attest_ids_print(const attest_ids *ids, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < COUNT && used < size; i++) {
         if (attest_ids_has(ids, i)) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", table[i].id);
+            const char *space = used ? " " : "";
+            used += (size_t)snprintf(text + used, size - used, "%s%s", space, table[i].id);
         }
     }
 }

@@ -30,7 +30,12 @@ static int limit(int resource, uint64_t value) {
 /* RLIMIT_DATA counts private writable pages, so it bounds what a kernel allocates without counting
  * the sparse windows on the tensors. */
 static int set_limits(const attest_sandbox *sandbox) {
-    return limit(RLIMIT_DATA, sandbox->memory_bytes) && limit(RLIMIT_CORE, 0) &&
+#if defined(__SANITIZE_ADDRESS__) /* its shadow of all memory counts as data */
+    const uint64_t data = RLIM_INFINITY;
+#else
+    const uint64_t data = sandbox->memory_bytes;
+#endif
+    return limit(RLIMIT_DATA, data) && limit(RLIMIT_CORE, 0) &&
            limit(RLIMIT_NOFILE, sandbox->strict ? 64 : 1024) &&
            limit(RLIMIT_FSIZE, UINT64_C(1) << 26) && limit(RLIMIT_MEMLOCK, 0) &&
            limit(RLIMIT_STACK, UINT64_C(8) << 20);
@@ -71,7 +76,7 @@ static const char *const declined[] = {
     "sched_setparam",    "prlimit64",          "setrlimit",   "getrlimit",
 };
 
-/* In a relaxed sandbox a refusal is an error code: interpreters try this and that while starting. */
+/* In a relaxed sandbox a refusal is an error code: interpreters try things while starting. */
 #define REFUSED SCMP_ACT_ERRNO(EPERM)
 
 static const char *const refused_when_relaxed[] = {
@@ -84,7 +89,8 @@ static const char *const refused_when_relaxed[] = {
     "sendto",        "sendmsg",          "sendmmsg",
 };
 
-static int add_all(scmp_filter_ctx filter, uint32_t action, const char *const *names, size_t count) {
+static int add_all(scmp_filter_ctx filter, uint32_t action, const char *const *names,
+                   size_t count) {
     for (size_t i = 0; i < count; i++) {
         int number = seccomp_syscall_resolve_name(names[i]);
         if (number == __NR_SCMP_ERROR) {

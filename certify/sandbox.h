@@ -7,8 +7,8 @@
  *   relaxed  any system call but network, tracing, new processes and administration; files are
  *            writable below one temporary directory alone. For interpreters and run-time systems.
  *
- * In a strict sandbox a call that is not allowed raises SIGSYS, so it ends as a crash that names the
- * call; in a relaxed one it fails with EPERM. What the running system cannot enforce is said in
+ * In a strict sandbox a call that is not allowed raises SIGSYS: it ends as a crash that names it. In
+ * a relaxed one it fails with EPERM. What the running system cannot enforce is said in
  * `notes`, which ends up in the certificate.
  */
 #ifndef ATTEST_SANDBOX_H

@@ -197,7 +197,8 @@ static int read_profile(json_t *root, attn_profile *profile, char *why) {
             }
         }
         if (value == NULL || choices[i].values[found[i]] == NULL) {
-            snprintf(why, ATTEST_MESSAGE_BYTES, "profile: %s is missing or unknown", choices[i].key);
+            snprintf(why, ATTEST_MESSAGE_BYTES, "profile: %s is missing or unknown",
+                     choices[i].key);
             return 0;
         }
     }

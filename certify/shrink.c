@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shrink: makes a failing case smaller, one field at a time, while it fails the same requirement. */
+/* shrink: makes a failing case smaller, field by field, while it fails the same requirement. */
 #include <stdio.h>
 #include <string.h>
 

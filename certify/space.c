@@ -191,7 +191,7 @@ typedef struct restriction {
 } restriction;
 
 #define HIDING                                                                                     \
-    (ATTEST_CAUSAL | ATTEST_WINDOW | ATTEST_WINDOW_SIZE | ATTEST_KEY_LENGTHS | ATTEST_MASK_BOOL |   \
+    (ATTEST_CAUSAL | ATTEST_WINDOW | ATTEST_WINDOW_SIZE | ATTEST_KEY_LENGTHS | ATTEST_MASK_BOOL |  \
      ATTEST_MASK_ADD)
 
 static int allowed(const int *row, size_t known, void *context) {

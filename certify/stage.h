@@ -47,10 +47,10 @@ int attest_stage_stray(const attest_stage *stage, int *slot, int64_t *distance);
 /* Whether the shared outputs still hold what was collected. */
 int attest_stage_settled(const attest_stage *stage);
 
-/* Hash of every input byte, gaps included (sparse tensors left out: the worker cannot write them). */
+/* Hash of every input byte, gaps included; sparse tensors left out: no worker can write them. */
 uint64_t attest_stage_inputs_hash(const attest_stage *stage);
 
-/* Bytes from the first to the last element; 0 for an empty tensor; UINT64_MAX if it does not fit. */
+/* Bytes from first to last element; 0 for an empty tensor; UINT64_MAX if they do not fit. */
 uint64_t attest_extent_bytes(const attest_tensor *tensor);
 
 #endif

@@ -128,8 +128,7 @@ def diff_names_what_changed(folder):
     certify(folder, "whole")
     report = load(good)
     assert attest("diff", good, good).returncode == 0
-    case = report["cases"][10]
-    assert case["verdict"] == "PASS"
+    case = next(c for c in report["cases"] if c["verdict"] == "PASS" and c["check"] == "oracle")
     case.update(verdict="FAIL", broken="NUM-01", what="made up")
     with open(bad, "w", encoding="utf-8") as file:
         json.dump(report, file)
@@ -138,7 +137,7 @@ def diff_names_what_changed(folder):
     better = attest("diff", "--gate", bad, good)
     assert better.returncode == 0 and "FIXED     " + case["id"] in better.stdout
     assert attest("diff", bad, good).returncode == 1
-    del report["cases"][10]
+    report["cases"].remove(case)
     with open(bad, "w", encoding="utf-8") as file:
         json.dump(report, file)
     assert "GONE      " + case["id"] in attest("diff", good, bad).stdout

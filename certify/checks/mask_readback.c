@@ -36,8 +36,7 @@ static void plan(attest_plan *plan) {
     attest_space_plan(plan, &space, change);
 }
 
-/* One line a row: '#' seen as specified, '.' hidden as specified, '+' seen but must not be, '-' must
- * be seen but is not. */
+/* One line a row: '#' seen as it must be, '.' hidden as it must be, '+' seen wrongly, '-' lost. */
 static char *draw(const attn_normal *n, const unsigned char *used, const unsigned char *right,
                   int64_t b, int64_t h) {
     const int64_t rows = n->queries < 48 ? n->queries : 48, keys = n->keys < 96 ? n->keys : 96;
@@ -45,9 +44,9 @@ static char *draw(const attn_normal *n, const unsigned char *used, const unsigne
     if (text == NULL) {
         return NULL;
     }
-    size_t at = (size_t)snprintf(
-        text, 160, "mask of batch entry %lld, head %lld (# seen  . hidden  + seen wrongly  - lost)\n",
-        (long long)b, (long long)h);
+    static const char key[] = "(# seen  . hidden  + seen wrongly  - lost)";
+    size_t at = (size_t)snprintf(text, 160, "mask of batch entry %lld, head %lld %s\n",
+                                 (long long)b, (long long)h, key);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < keys; j++) {
             int u = used[i * n->keys + j], r = right[i * n->keys + j];
@@ -135,8 +134,9 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         unsigned char *seen = malloc((size_t)n->keys + 1);
         int64_t least = n->keys;
         for (int64_t row = 0; seen && row < n->batch * n->q_heads * n->queries; row++) {
-            int64_t count = attn_visible_keys(n, row / (n->q_heads * n->queries),
-                                              row / n->queries % n->q_heads, row % n->queries, seen);
+            const int64_t h = row / n->queries % n->q_heads;
+            const int64_t b = row / (n->q_heads * n->queries);
+            int64_t count = attn_visible_keys(n, b, h, row % n->queries, seen);
             least = count < least ? count : least;
         }
         free(seen);
@@ -146,7 +146,8 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         }
     }
     const size_t cells = (size_t)(n->batch * n->q_heads * n->queries * n->keys);
-    unsigned char *used = calloc(cells + 1, 1), *right = calloc((size_t)(n->queries * n->keys) + 1, 1);
+    unsigned char *used = calloc(cells + 1, 1);
+    unsigned char *right = calloc((size_t)(n->queries * n->keys) + 1, 1);
     if (used == NULL || right == NULL) {
         attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: not enough memory");
     } else if (read_weights(bench, *c, used, result)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* K2: what a row may not see is replaced; the row's bits must stay. One rung a case (parameter 0),
- * from other finite values to NaN in V; then other batch entries and heads, then other rows of Q. */
+ * from other finite values to NaN in V; then other batch entries and heads, then other rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,9 @@ static void plan(attest_plan *plan) {
 
 static double poison(rung r, int in_v, attest_dtype dtype, int64_t j, int64_t e) {
     const double top = dtype == ATTEST_F16 ? 60000.0 : 1e30;
-    const double bottom = dtype == ATTEST_F16 ? 0x1p-24 : dtype == ATTEST_F64 ? 0x1p-1074 : 0x1p-133;
+    const double bottom = dtype == ATTEST_F16   ? 0x1p-24
+                          : dtype == ATTEST_F64 ? 0x1p-1074
+                                                : 0x1p-133;
     switch (r) {
     case EXTREME:
         return (j + e) % 2 ? ((j % 4 < 2) ? top : -top) : bottom;

@@ -7,7 +7,8 @@ from attest_worker import kernel
 @kernel(features=["causal", "mask-bool", "scale", "lse"], shapes=["strides", "dv"], types=["f32"],
         finite_only=True, isolation="extreme")
 def attention(q, k, v, causal=False, mask=None, scale=None, lse=False):
-    score = np.einsum("bhid,bhjd->bhij", q, k) * np.float32(q.shape[3] ** -0.5 if scale is None else scale)
+    factor = np.float32(q.shape[3] ** -0.5 if scale is None else scale)
+    score = np.einsum("bhid,bhjd->bhij", q, k) * factor
     visible = np.ones(score.shape, bool) if mask is None else np.broadcast_to(mask, score.shape)
     if causal:
         visible = visible & np.tri(*score.shape[2:], k=score.shape[3] - score.shape[2], dtype=bool)

@@ -272,7 +272,7 @@ static int ten_calls(problem *p) {
     return 0;
 }
 
-/* Copies of the last result, handed out again when the pointer, or the first bytes, are the same. */
+/* The last result, handed out again when the pointer, or the first bytes, are the same. */
 static struct {
     void *o;
     unsigned char head[16], result[1 << 16];
