@@ -143,9 +143,32 @@ static void ladder(FILE *out, const attest_report *r) {
     fputs(strcmp(separator, ", ") == 0 ? "\n" : "", out);
 }
 
-static void certificate(FILE *out, const attest_report *r, const attest_certificate *c, int color) {
+/* What the kernel claims, and is therefore held to. */
+static void declared(FILE *out, const attest_kernel_info *k) {
+    static const char *const rungs[] = {"none", "finite", "extreme", "bad keys", "full"};
     char features[256];
-    attest_feature_names(r->kernel.features, features, sizeof features);
+    attest_feature_names(k->features, features, sizeof features);
+    fprintf(out, "capabilities %s; types", features);
+    for (attest_dtype t = ATTEST_F32; t <= ATTEST_BF16; t++) {
+        if (k->dtypes >> t & 1) {
+            fprintf(out, " %s", attest_dtype_name(t));
+        }
+    }
+    fprintf(out, "; shapes");
+    for (int bit = 0; attest_shape_table[bit] != NULL; bit++) {
+        if (k->shapes >> bit & 1) {
+            fprintf(out, " %s", attest_shape_table[bit]);
+        }
+    }
+    fprintf(out, "\ndomain %s", k->finite_only ? "finite inputs" : "all inputs");
+    if (k->max_abs_score > 0) {
+        fprintf(out, ", scores up to %g", k->max_abs_score);
+    }
+    const uint32_t rung = k->isolation <= ATTEST_ISOLATION_FULL ? k->isolation : 0;
+    fprintf(out, "; isolation %s\n", rungs[rung]);
+}
+
+static void certificate(FILE *out, const attest_report *r, const attest_certificate *c, int color) {
     fprintf(out, "\nsuite %s, ABI %u, specification %s, level %s, seed %llu", ATTEST_SUITE_VERSION,
             ATTEST_ABI_VERSION, ATTEST_SPEC_VERSION, r->level, (unsigned long long)r->seed);
     if (r->shards > 1) {
@@ -155,13 +178,7 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
     if (r->load_error[0] == '\0') {
         fprintf(out, "kernel %s %s%s%s, profile %s, model %s\n", r->kernel.name, r->kernel.version,
                 r->kernel.vendor[0] ? " by " : "", r->kernel.vendor, r->profile, r->model);
-        fprintf(out, "capabilities %s; types", features);
-        for (attest_dtype t = ATTEST_F32; t <= ATTEST_BF16; t++) {
-            if (r->kernel.dtypes >> t & 1) {
-                fprintf(out, " %s", attest_dtype_name(t));
-            }
-        }
-        fputc('\n', out);
+        declared(out, &r->kernel);
         ladder(out, r);
         fprintf(out, "sandbox %s%s%s%s\n", r->sandbox, r->notes[0] ? " (" : "", r->notes,
                 r->notes[0] ? ")" : "");

@@ -164,6 +164,9 @@ int main(int argc, char **argv) {
         .temporary = argv[3][0] ? argv[3] : NULL,
         .object = argv[4],
     };
+    if (sandbox.temporary != NULL) {
+        setenv("TMPDIR", sandbox.temporary, 1);
+    }
     attest_wire ready = {.kind = ATTEST_WIRE_READY};
     if (strcmp(argv[1], "exec") == 0) {
         if (!attest_sandbox_enter(&sandbox, ready.text, sizeof ready.text)) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program attest from outside: reports, determinism, shards, diff, waivers, replay, Ctrl-C."""
 
+import hashlib
 import json
 import os
 import re
@@ -185,6 +186,42 @@ def restricted_certificates_say_so(folder):
     assert "finite inputs" in report["certificate"]["restricted"]
     done = certify(folder, "py", "--require", "full", target=f"py:{example}:attention")[0]
     assert done.returncode == 1
+
+
+def planned_cases(*arguments):
+    lines = attest("list", "cases", *arguments).stdout.splitlines()
+    return [(line[:16], line[17:]) for line in lines]
+
+
+@test
+def case_ids_are_hashes_of_their_lines(_):
+    cases = planned_cases("builtin:naive")
+    assert len(cases) > 500 and len({i for i, _ in cases}) == len(cases)
+    for identity, line in cases:
+        assert hashlib.blake2b(line.encode(), digest_size=32).hexdigest()[:16] == identity
+    smoke = planned_cases("builtin:naive", "--level", "smoke")[::40]
+    for identity, line in smoke:
+        assert attest("replay", line, "builtin:naive").stdout.split()[1] == identity, line
+
+
+@test
+def every_pair_of_options_is_asked(_):
+    """Two options that can stand together do so in some case of the numeric check."""
+    sets = []
+    for _, line in planned_cases("builtin:naive"):
+        fields = dict(word.split("=", 1) for word in line.split())
+        if fields["check"] == "oracle":
+            sets.append(set(fields.get("features", "").split(",")) | {fields.get("layout", "dense")}
+                        | {fields.get("q", "f32")})
+    options = ["causal", "offsets", "window", "window-size", "lengths", "mask-bool", "mask-add",
+               "scale", "softcap", "sinks", "alibi", "lse", "tokens", "padded", "broadcast",
+               "spread", "f32", "f16", "bf16"]
+    exclusive = [{"window", "window-size"}, {"mask-bool", "mask-add"}, {"f32", "f16", "bf16"},
+                 {"tokens", "padded", "broadcast", "spread"}]
+    for i, one in enumerate(options):
+        for other in options[:i]:
+            if not any({one, other} <= group for group in exclusive):
+                assert any({one, other} <= found for found in sets), (one, other)
 
 
 @test
