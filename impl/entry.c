@@ -20,13 +20,14 @@ attest_status attn_entry_supports(const attest_problem *problem,
     return attn_normalise(&normal, problem, &attn_profile_attest, 1, message);
 }
 
-uint64_t attn_entry_workspace(const attest_problem *problem) {
+uint64_t attn_entry_workspace(const attest_problem *problem, int always_wide) {
     char message[ATTEST_MESSAGE_BYTES];
     attn_normal normal;
     if (attn_normalise(&normal, problem, &attn_profile_attest, 1, message) != ATTEST_OK) {
         return 0;
     }
-    return is_wide(problem) ? attn_drive_bytes_f64(&normal) : attn_drive_bytes_f32(&normal);
+    int wide = always_wide || is_wide(problem);
+    return wide ? attn_drive_bytes_f64(&normal) : attn_drive_bytes_f32(&normal);
 }
 
 attest_status attn_entry_forward(const attest_problem *problem, const struct attn_engine_f32 *f32,
@@ -37,6 +38,6 @@ attest_status attn_entry_forward(const attest_problem *problem, const struct att
     if (status != ATTEST_OK) {
         return status;
     }
-    return is_wide(problem) ? attn_drive_f64(&normal, f64, message)
-                            : attn_drive_f32(&normal, f32, message);
+    return !f32 || is_wide(problem) ? attn_drive_f64(&normal, f64, message)
+                                    : attn_drive_f32(&normal, f32, message);
 }

@@ -21,8 +21,10 @@ struct attn_engine_f64;
 attest_status attn_entry_supports(const attest_problem *problem,
                                   char message[ATTEST_MESSAGE_BYTES]);
 
-uint64_t attn_entry_workspace(const attest_problem *problem);
+/* `always_wide`: as for a call of attn_entry_forward without an engine for binary32. */
+uint64_t attn_entry_workspace(const attest_problem *problem, int always_wide);
 
+/* Binary64 is used where q, k or o is, and for everything where f32 is NULL. */
 attest_status attn_entry_forward(const attest_problem *problem, const struct attn_engine_f32 *f32,
                                  const struct attn_engine_f64 *f64,
                                  char message[ATTEST_MESSAGE_BYTES]);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels: one shared object each, exporting attest_kernel_v1 and nothing else.
 
-kernel_names := naive tiled flash
+kernel_names := naive tiled flash flash64
 kernels := $(kernel_names:%=$(B)/impl/lib%.so)
 
 .PHONY: kernels
@@ -57,6 +57,9 @@ $(impl_simd:%=$(B)/impl/micro_wide_%.o): $(B)/impl/micro_wide_%.o: impl/micro_po
 
 $(B)/impl/libflash.so: $(B)/impl/flash.o $(B)/impl/engine_flash_f32.o $(B)/impl/engine_flash_f64.o \
                        $(impl_frame) $(impl_vector) $(impl_twins) $(impl_portable) $(impl_checks)
+
+$(B)/impl/libflash64.so: $(B)/impl/flash64.o $(B)/impl/engine_flash_f64.o $(impl_frame) \
+                         $(impl_simd:%=$(B)/impl/micro_wide_%.o) $(impl_twins) $(impl_portable) $(impl_checks)
 
 $(kernels): $(B)/impl/lib%.so: impl/exports.map
 	@echo '  LD $@'

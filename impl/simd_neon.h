@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The vector layer of micro_vector.c for AArch64 (Advanced SIMD). */
+#ifndef ATTN_SIMD_NEON_H
+#define ATTN_SIMD_NEON_H
+
+#include <arm_neon.h>
+
+#include "fastexp.h"
+#include "simd.h"
+
+typedef float32x4_t vec;
+enum { LANES = 4 };
+enum { SCORE_KEYS = 6, SCORE_VECS = 4 }; /* 24 of 32 registers hold sums */
+enum { MIX_ROWS = 6, MIX_VECS = 4 };
+
+static SIMD vec v_load(const float *p) { return vld1q_f32(p); }
+static SIMD void v_store(float *p, vec x) { vst1q_f32(p, x); }
+static SIMD vec v_set(float x) { return vdupq_n_f32(x); }
+static SIMD vec v_add(vec x, vec y) { return vaddq_f32(x, y); }
+static SIMD vec v_sub(vec x, vec y) { return vsubq_f32(x, y); }
+static SIMD vec v_mul(vec x, vec y) { return vmulq_f32(x, y); }
+static SIMD vec v_fma(vec x, vec y, vec z) { return vfmaq_f32(z, x, y); }
+/* x > y ? x : y, lane by lane: a NaN in x is passed over, one in y is kept. */
+static SIMD vec v_max(vec x, vec y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
+
+static SIMD vec v_load_some(const float *p, size_t n) {
+    float lane[LANES] = {0};
+    for (size_t l = 0; l < n; l++) {
+        lane[l] = p[l];
+    }
+    return v_load(lane);
+}
+static SIMD void v_store_some(float *p, vec x, size_t n) {
+    float lane[LANES];
+    v_store(lane, x);
+    for (size_t l = 0; l < n; l++) {
+        p[l] = lane[l];
+    }
+}
+
+/* 0 where x is -inf, else x. */
+static SIMD vec v_shift_of(vec x) {
+    return vbslq_f32(vceqq_f32(x, v_set(-INFINITY)), v_set(0.0f), x);
+}
+
+/* x where the byte is not 0, else -inf. */
+static SIMD vec v_hide(vec x, const unsigned char *visible) {
+    const uint32_t words[LANES] = {visible[0], visible[1], visible[2], visible[3]};
+    uint32x4_t shown = vtstq_u32(vld1q_u32(words), vdupq_n_u32(0xff));
+    return vbslq_f32(shown, x, v_set(-INFINITY));
+}
+
+/* p * 2^n with one rounding, 0 where x < FASTEXP_LOW; `shifted` is n + FASTEXP_MAGIC. */
+static SIMD vec v_scale(vec p, vec n, vec shifted, vec x) {
+    (void)n;
+    uint32x4_t bits = vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23);
+    vec lifted = v_mul(p, vreinterpretq_f32_u32(vaddq_u32(bits, vdupq_n_u32(FASTEXP_BIAS))));
+    lifted = vbslq_f32(vcltq_f32(x, v_set(FASTEXP_LOW)), v_set(0.0f), lifted);
+    return v_mul(lifted, v_set(FASTEXP_DROP));
+}
+
+/* Rows become columns: 4 x 4, by pairs, then across the halves. */
+static SIMD void v_transpose(vec x[LANES]) {
+    float32x4x2_t low = vtrnq_f32(x[0], x[1]), high = vtrnq_f32(x[2], x[3]);
+    x[0] = vcombine_f32(vget_low_f32(low.val[0]), vget_low_f32(high.val[0]));
+    x[1] = vcombine_f32(vget_low_f32(low.val[1]), vget_low_f32(high.val[1]));
+    x[2] = vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0]));
+    x[3] = vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1]));
+}
+
+static SIMD vec v_from_half(const uint16_t *p) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
+}
+static SIMD vec v_from_brain(const uint16_t *p) {
+    return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(vld1_u16(p)), 16));
+}
+
+#endif
