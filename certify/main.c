@@ -44,6 +44,7 @@ static const char help[] =
     "  --json FILE  --junit FILE  write a report                --waivers FILE accepted failures\n"
     "  --sandbox strict|relaxed   --require full   --call-time SECONDS   --memory MIB\n"
     "  --validate            check each protocol message against its schema   --quiet\n"
+    "  --first-failure       stop at the first case that fails\n"
     "\n"
     "examples:\n"
     "  attest certify ./libmykernel.so\n"

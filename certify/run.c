@@ -23,7 +23,7 @@ typedef struct work {
     size_t count;
     double start;
     atomic_size_t next, done;
-    atomic_int time_outs, failed_starts, out_of_time, hopeless;
+    atomic_int time_outs, failed_starts, out_of_time, hopeless, failed;
     pthread_mutex_t lock; /* of what follows and of the terminal */
     size_t bad;
     double worst;
@@ -47,7 +47,7 @@ static int stopped(const work *w) {
 }
 
 static int may_go_on(work *w) {
-    if (stopped(w) || atomic_load(&w->hopeless)) {
+    if (stopped(w) || atomic_load(&w->hopeless) || atomic_load(&w->failed)) {
         return 0;
     }
     if (w->settings->seconds > 0 && attest_clock() - w->start > w->settings->seconds) {
@@ -109,6 +109,9 @@ static void run_some(work *w, attest_bench *bench) {
         attest_entry *entry = &w->report->entries[i];
         attest_run_case(bench, w->cases[i]->check, &w->cases[i]->c, &entry->result);
         note_trouble(w, bench, &entry->result);
+        if (w->settings->first_failure && attest_verdict_is_bad(entry->result.verdict)) {
+            atomic_store(&w->failed, 1);
+        }
         progress(w, entry);
         freshen(w, bench);
     }
@@ -174,6 +177,8 @@ static void conclude(work *w) {
         snprintf(text, size, "the run was given up after %d time-outs", MOST_TIME_OUTS);
     } else if (atomic_load(&w->hopeless)) {
         snprintf(text, size, "the run was given up: the kernel could not be loaded again");
+    } else if (atomic_load(&w->failed)) {
+        snprintf(text, size, "the run ended at its first failure");
     } else if (s->only != NULL || s->skip != NULL) {
         snprintf(text, size, "the run was cut by --only or --skip");
     } else if (s->shards > 1) {

@@ -30,6 +30,7 @@ typedef enum option {
     GATE,
     VALIDATE,
     QUIET,
+    FIRST_FAILURE,
     OPTIONS
 } option;
 
@@ -37,6 +38,7 @@ static const char *const names[OPTIONS] = {
     "--profile", "--model", "--level",  "--seed", "--shard",   "--time",    "--only",
     "--skip",    "--waivers", "--json", "--junit", "--output", "--jobs",    "--sandbox",
     "--require", "--call-time", "--memory", "--gate", "--validate", "--quiet",
+    "--first-failure",
 };
 
 static int number(const char *text, double least, double most, double *value) {
@@ -159,6 +161,7 @@ int attest_settings_parse(attest_settings *s, int argc, char **argv,
             s->gate |= o == GATE;
             s->validate |= o == VALIDATE;
             s->quiet |= o == QUIET;
+            s->first_failure |= o == FIRST_FAILURE;
             continue;
         }
         const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;

@@ -25,6 +25,7 @@ typedef struct attest_settings {
     int jobs;
     int strict; /* -1: as the target needs */
     int validate, require_full, gate, quiet;
+    int first_failure; /* stop there */
     const char *profile_name, *model_name; /* NULL: as the kernel declares */
     double call_seconds;
     uint64_t memory_bytes;
