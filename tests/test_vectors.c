@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The corpus as it lies in the tree: the reference is inside every radius, each labelled wrong output
- * is outside, both oracles agree with each exact value, invalid problems are refused, and damaged
- * files of it are refused too.
+ * The corpus as it lies in the tree: the reference is inside every radius, each labelled wrong
+ * output is outside, both oracles agree with each exact value, invalid problems are refused, and
+ * damaged files of it are refused too.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -238,7 +238,8 @@ static unsigned char *one_group(const unsigned char *text, size_t bytes, size_t 
     return (unsigned char *)cut;
 }
 
-static void write_at(const char *folder, const char *name, const unsigned char *bytes, size_t count) {
+static void write_at(const char *folder, const char *name, const unsigned char *bytes,
+                     size_t count) {
     char path[128], why[ATTEST_MESSAGE_BYTES];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     assert_int_equal(attest_write_file(path, bytes, count, why), 0);
@@ -301,8 +302,10 @@ static void test_damaged_corpora(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_is_inside), cmocka_unit_test(test_wrong_outputs_are_rejected),
-        cmocka_unit_test(test_first_oracle_agrees), cmocka_unit_test(test_second_oracle_agrees),
+        cmocka_unit_test(test_reference_is_inside),
+        cmocka_unit_test(test_wrong_outputs_are_rejected),
+        cmocka_unit_test(test_first_oracle_agrees),
+        cmocka_unit_test(test_second_oracle_agrees),
         cmocka_unit_test(test_damaged_corpora),
     };
     return cmocka_run_group_tests(tests, open_corpus, close_corpus);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The corpus in the tree is what the generator writes. `everywhere` as argument: with both compilers,
-# without and with all optimisation, and for AArch64 where its libraries are installed.
+# The corpus in the tree is what the generator writes. `everywhere` as argument: with both
+# compilers, without and with all optimisation.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 n=0

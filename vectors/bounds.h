@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bounds.h - the arithmetic between a safetensors header and the bytes it speaks of: nothing is read
- * here but the numbers, so that all of it can be proved free of overflow for every input.
+ * bounds.h - the arithmetic between a safetensors header and the bytes it speaks of: nothing is
+ * read here but the numbers, so that all of it can be proved free of overflow for every input.
  */
 #ifndef ATTEST_BOUNDS_H
 #define ATTEST_BOUNDS_H

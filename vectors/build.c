@@ -82,6 +82,7 @@ static void fill_mask(builder *b, const attest_tensor *mask) {
                 r->mask == ATTEST_SHOWS_DEEP;
         shown = shown && !(r->mask == ATTEST_SHOWS_EVEN_ROWS && odd);
         shown = shown && !(r->mask == ATTEST_SHOWS_FRONT && key >= width - width / 3);
+        shown = shown && !(r->mask == ATTEST_SHOWS_BACK && key < width / 2);
         bias = r->mask == ATTEST_SHOWS_DEEP && odd ? attest_dyadic(-1, 15) : bias;
         if (mask->dtype == ATTEST_BOOL) {
             put(mask, index, shown);

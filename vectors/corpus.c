@@ -57,6 +57,7 @@ int attest_corpus_recipes(attest_recipe_list *list) {
     attest_corpus_masks(list);
     attest_corpus_scores(list);
     attest_corpus_sizes(list);
+    attest_corpus_tiles(list);
     attest_corpus_values(list);
     return list->failed ? -1 : 0;
 }

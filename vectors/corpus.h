@@ -27,6 +27,7 @@ typedef enum attest_mask_form {
     ATTEST_SHOWS_NONE,
     ATTEST_SHOWS_EVEN_ROWS, /* odd rows hidden whole, else as the first */
     ATTEST_SHOWS_FRONT,   /* the last third of the keys hidden */
+    ATTEST_SHOWS_BACK,    /* the first half of the keys hidden */
     ATTEST_SHOWS_DEEP     /* additive: all keys of odd rows carry -2^15, others the bias */
 } attest_mask_form;
 
@@ -80,6 +81,7 @@ attest_vector_recipe attest_recipe_default(void);
 void attest_corpus_masks(attest_recipe_list *list);
 void attest_corpus_scores(attest_recipe_list *list);
 void attest_corpus_sizes(attest_recipe_list *list);
+void attest_corpus_tiles(attest_recipe_list *list);
 void attest_corpus_values(attest_recipe_list *list);
 
 /* Memory of a problem built from a recipe. */

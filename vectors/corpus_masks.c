@@ -36,7 +36,7 @@ static void causal(attest_recipe_list *list) {
     r.offsets[2] = 3;
     r.offsets[3] = -1;
     r.wrong = "offset-ignored cache-after-new";
-    r.note = "an offset for each batch entry: nothing cached, some, all; and one row before the keys";
+    r.note = "an offset for each entry: nothing cached, some, all; and one row before the keys";
     attest_recipe_add(list, &r, "causal", "offsets");
     r.batch = 2;
     r.offsets[0] = INT64_C(1) << 62;
@@ -191,9 +191,18 @@ static void masks(attest_recipe_list *list) {
     r.wrong = "large-negative-hides";
     r.note = "a large negative value hides nothing: those rows are an ordinary softmax";
     attest_recipe_add(list, &r, "mask", "deep");
+    r.mask = ATTEST_SHOWS_MOST;
+    r.mask_rank = 2;
+    r.queries = r.keys = 6;
+    r.requirements = "MASK-06 MASK-07";
+    r.wrong = "mask-of-row-0";
+    r.note = "as many queries as keys: a mask must not be read transposed";
+    attest_recipe_add(list, &r, "mask", "add-square");
     r.features = ATTEST_MASK_BOOL;
     r.mask_type = ATTEST_BOOL;
-    r.mask = ATTEST_SHOWS_MOST;
+    attest_recipe_add(list, &r, "mask", "bool-square");
+    r.mask_rank = 4;
+    r.queries = 4;
     r.requirements = "MASK-05 SEM-02";
     r.wrong = "";
     for (int k = 0; k < 8; k++) {

@@ -9,7 +9,8 @@ typedef attest_vector_recipe recipe;
 static void heads(attest_recipe_list *list) {
     static const struct {
         int64_t q_heads, kv_heads;
-    } ratios[] = {{1, 1}, {2, 2}, {2, 1}, {4, 2}, {6, 3}, {6, 2}, {12, 3}, {13, 1}, {28, 4}, {7, 7}};
+    } ratios[] = {{1, 1}, {2, 2},  {2, 1},  {4, 2},  {6, 3},
+                  {6, 2}, {12, 3}, {13, 1}, {28, 4}, {7, 7}};
     for (size_t k = 0; k < sizeof ratios / sizeof *ratios; k++) {
         char name[48];
         recipe r = attest_recipe_default();

@@ -61,6 +61,30 @@ static void storage_types(attest_recipe_list *list) {
             attest_recipe_add(list, &r, "types", name);
         }
     }
+    for (size_t t = 1; t < 3; t++) { /* a binary32 mask beside narrow q */
+        char name[48];
+        recipe r = attest_recipe_default();
+        r.features = ATTEST_MASK_ADD;
+        set_type(&r, types[t].dtype);
+        r.mask_type = ATTEST_F32;
+        r.requirements = "SEM-02 MASK-06 MASK-08";
+        r.note = "an additive mask wider than q";
+        snprintf(name, sizeof name, "%s-wide-mask", types[t].name);
+        attest_recipe_add(list, &r, "types", name);
+        r.mask = ATTEST_SHOWS_EVEN_ROWS;
+        r.requirements = "MASK-08 SEM-12";
+        r.note = "minus infinity in a wide mask stays minus infinity";
+        snprintf(name, sizeof name, "%s-wide-mask-empty", types[t].name);
+        attest_recipe_add(list, &r, "types", name);
+        r.mask = ATTEST_SHOWS_ALL;
+        for (int64_t j = 0; j < 6; j++) {
+            r.pokes[j] = (attest_poke){'m', j, j == 5 ? -66000 : -70000};
+        }
+        r.requirements = "MASK-08 SEM-02";
+        r.note = "values beyond binary16 in a row of the mask hide nothing";
+        snprintf(name, sizeof name, "%s-deep-mask", types[t].name);
+        attest_recipe_add(list, &r, "types", name);
+    }
     static const attest_dtype mixed[][3] = {{ATTEST_F32, ATTEST_F16, ATTEST_F32},
                                             {ATTEST_F32, ATTEST_BF16, ATTEST_BF16},
                                             {ATTEST_F16, ATTEST_F16, ATTEST_F32},
@@ -85,7 +109,8 @@ static void magnitudes(attest_recipe_list *list) {
         double scale;
         const char *requirements, *wrong, *note;
     } rows[] = {
-        {"coarse", ATTEST_COARSE, ATTEST_COARSE, 0.5, "NUM-01 NUM-03 NUM-05", "exp-coarse weights-f16",
+        {"coarse", ATTEST_COARSE, ATTEST_COARSE, 0.5, "NUM-01 NUM-03 NUM-05",
+         "exp-coarse weights-f16",
          "few bits: products are exact, only exp and division round"},
         {"peaked", ATTEST_PEAKED, ATTEST_FINE, 1, "NUM-07 NUM-01", "no-maximum scores-clamped",
          "scores in the hundreds: exp of them overflows without the shift"},
@@ -182,11 +207,13 @@ static void special(attest_recipe_list *list) {
          "NaN appears even where the weight underflows to 0"},
         {"nan-in-mask", ATTEST_MASK_ADD, {{'m', 1, nan}}, "SPV-05", "", "row 0 is NaN"},
         {"inf-in-mask", ATTEST_MASK_ADD, {{'m', 1, inf}}, "SPV-05", "", "row 0 is NaN"},
-        {"nan-in-mask-hidden", ATTEST_MASK_ADD | ATTEST_CAUSAL, {{'m', 3, nan}}, "SPV-05 ISO-01", "",
-         "the mask value of a key that causal hides has no effect"},
-        {"nan-in-sink", ATTEST_SINKS, {{'s', 0, nan}}, "SPV-01", "nan-swallowed", "the head is NaN"},
+        {"nan-in-mask-hidden", ATTEST_MASK_ADD | ATTEST_CAUSAL, {{'m', 3, nan}}, "SPV-05 ISO-01",
+         "", "the mask value of a key that causal hides has no effect"},
+        {"nan-in-sink", ATTEST_SINKS, {{'s', 0, nan}}, "SPV-01", "nan-swallowed",
+         "the head is NaN"},
         {"inf-in-sink", ATTEST_SINKS, {{'s', 0, inf}}, "SPV-02", "", "the head is NaN"},
-        {"minus-inf-in-sink", ATTEST_SINKS, {{'s', 0, -inf}}, "SPV-02", "", "as if there were none"},
+        {"minus-inf-in-sink", ATTEST_SINKS, {{'s', 0, -inf}}, "SPV-02", "",
+         "as if there were none"},
         {"nan-in-slope", ATTEST_ALIBI, {{'a', 0, nan}}, "SPV-01", "nan-swallowed",
          "the head is NaN"},
         {"plus-inf-score", 0, {{'q', 0, 1}, {'q', 1, 0.5}, {'k', 2, inf}}, "SPV-02", "",

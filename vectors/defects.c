@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "defects.h"
+#include "defects_row.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,23 +8,9 @@
 #include "convert.h"
 #include "elementary.h"
 
-typedef struct evaluator {
-    const attn_normal *n;
-    const attest_problem *p;
-    unsigned char on[ATTEST_DEFECTS];
-    double *score, *weight;
-    unsigned char *visible;
-    double scale;
-    attest_score_stage stage;
-} evaluator;
-
-typedef struct place {
-    int64_t b, h, i;
-} place;
-
 /* The element [a,h,s,c], or the one that the other order of heads and sequence has there. */
-static double load(const evaluator *e, const attest_tensor *t, int64_t a, int64_t h, int64_t s,
-                   int64_t c) {
+static double load(const attest_evaluator *e, const attest_tensor *t, int64_t a, int64_t h,
+                   int64_t s, int64_t c) {
     int64_t index[ATTEST_MAX_RANK] = {a, h, s, c};
     if (e->on[ATTEST_LAYOUT_SWAPPED] && t->rank == 4) {
         int64_t flat = s * t->shape[1] + h;
@@ -39,7 +25,7 @@ static double load(const evaluator *e, const attest_tensor *t, int64_t a, int64_
     return e->on[ATTEST_NAN_SWALLOWED] && isnan(x) ? 0 : x;
 }
 
-static int64_t kv_head(const evaluator *e, int64_t h) {
+static int64_t kv_head(const attest_evaluator *e, int64_t h) {
     int tiled = e->n->profile.gqa_order == ATTN_GQA_TILED;
     if (e->on[ATTEST_KV_HEAD_0]) {
         return 0;
@@ -48,111 +34,11 @@ static int64_t kv_head(const evaluator *e, int64_t h) {
                                               : h / (e->n->q_heads / e->n->kv_heads);
 }
 
-static int64_t length_of(const evaluator *e, int64_t b) {
-    if (!(e->p->features & ATTEST_KEY_LENGTHS)) {
-        return e->n->keys;
-    }
-    int64_t entry = e->on[ATTEST_LENGTH_OF_ENTRY_0] ? 0 : b;
-    return ((const int64_t *)e->p->key_lengths.data)[entry * e->p->key_lengths.stride[0]];
-}
-
-static int64_t offset_of(const evaluator *e, int64_t b) {
-    if (e->p->features & ATTEST_OFFSETS) {
-        int64_t given = ((const int64_t *)e->p->offsets.data)[b * e->p->offsets.stride[0]];
-        return e->on[ATTEST_OFFSET_IGNORED] ? 0 : given;
-    }
-    int top_left = e->n->profile.corner == ATTN_CORNER_TOP_LEFT ||
-                   (e->n->profile.corner == ATTN_CORNER_BOTTOM_RIGHT_LENGTHS &&
-                    !(e->p->features & ATTEST_KEY_LENGTHS));
-    return top_left != e->on[ATTEST_CORNER_SWAPPED] ? 0 : length_of(e, b) - e->n->queries;
-}
-
-/* Where key j of the normal form lies on the axis of K and V. */
-static int64_t stored_key(const evaluator *e, int64_t b, int64_t j) {
-    int64_t past = e->p->features & ATTEST_OFFSETS ? offset_of(e, b) : 0;
-    if (e->on[ATTEST_CACHE_AFTER_NEW] && past > 0 && past < e->n->keys) {
-        return (j + past) % e->n->keys;
-    }
-    return j;
-}
-
-static double mask_value(const evaluator *e, place at, int64_t j) {
-    const attest_tensor *mask = &e->p->mask;
-    int64_t full[ATTEST_MAX_RANK] = {e->on[ATTEST_MASK_OF_ENTRY_0] ? 0 : at.b,
-                                     e->on[ATTEST_MASK_OF_HEAD_0] ? 0 : at.h,
-                                     e->on[ATTEST_MASK_OF_ROW_0] ? 0 : at.i, j};
-    int64_t index[ATTEST_MAX_RANK] = {0};
-    for (uint32_t axis = 0; axis < mask->rank; axis++) {
-        int64_t where = full[ATTEST_MAX_RANK - mask->rank + axis];
-        index[axis] = mask->shape[axis] == 1 ? 0 : where;
-    }
-    if (e->on[ATTEST_MASK_HEADS_ARE_BATCH] && mask->rank == 3 && mask->shape[0] > 1) {
-        index[0] = at.b % mask->shape[0];
-    }
-    const void *element = attn_element(mask, index);
-    if (mask->dtype == ATTEST_BOOL) {
-        int shown = *(const unsigned char *)element != 0;
-        return shown != e->on[ATTEST_MASK_INVERTED] ? 0 : (double)-INFINITY;
-    }
-    return attn_load(mask->dtype, element);
-}
-
-static int has_mask(const evaluator *e) {
-    int causal = (e->p->features & ATTEST_CAUSAL) != 0;
-    if (e->on[ATTEST_MASK_DROPPED] || (causal && e->on[ATTEST_CAUSAL_REPLACES_MASK])) {
-        return 0;
-    }
-    return (e->n->features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) != 0;
-}
-
-static int has_causal(const evaluator *e) {
-    return (e->n->features & ATTEST_CAUSAL) && !e->on[ATTEST_CAUSAL_IGNORED] &&
-           !(has_mask(e) && e->on[ATTEST_MASK_REPLACES_CAUSAL]);
-}
-
-static int in_window(const evaluator *e, int64_t position, int64_t j) {
-    int64_t left = e->n->left, right = e->n->right;
-    if (e->on[ATTEST_WINDOW_IGNORED]) {
-        return 1;
-    }
-    if (left != ATTEST_UNBOUNDED) {
-        left += e->on[ATTEST_WINDOW_LEFT_LONG] - e->on[ATTEST_WINDOW_LEFT_SHORT];
-        if (j < position - left) {
-            return 0;
-        }
-    }
-    return right == ATTEST_UNBOUNDED || e->on[ATTEST_WINDOW_RIGHT_IGNORED] || j <= position + right;
-}
-
-static int64_t loop_end(const evaluator *e) {
-    int64_t end = e->n->keys;
-    const int64_t limits[] = {16, 64, 128};
-    for (int k = 0; k < 3; k++) {
-        end = e->on[ATTEST_FIRST_16_KEYS + k] && end > limits[k] ? limits[k] : end;
-    }
-    end -= e->on[ATTEST_LAST_KEY_DROPPED] && end > 0;
-    return e->on[ATTEST_TAIL_OF_8_DROPPED] ? end - end % 8 : end;
-}
-
-static int sees(const evaluator *e, place at, int64_t j) {
-    int64_t position = at.i + offset_of(e, at.b);
-    int64_t frontier = position + e->on[ATTEST_CAUSAL_ONE_MORE] - e->on[ATTEST_CAUSAL_STRICT];
-    int64_t length = length_of(e, at.b) + e->on[ATTEST_LENGTH_IS_INDEX];
-    if (j >= loop_end(e) || (has_causal(e) && j > frontier) ||
-        (!e->on[ATTEST_LENGTHS_IGNORED] && j >= length) ||
-        !in_window(e, e->on[ATTEST_WINDOW_NOT_SHIFTED] ? at.i : position, j)) {
-        return 0;
-    }
-    double mask = has_mask(e) ? mask_value(e, at, j) : 0;
-    int hides = mask == (double)-INFINITY || (e->on[ATTEST_LARGE_NEGATIVE_HIDES] && mask < -1e4);
-    return !hides;
-}
-
-static double alibi(const evaluator *e, place at, int64_t j) {
+static double alibi(const attest_evaluator *e, attest_place_of_row at, int64_t j) {
     const attest_tensor *slopes = &e->p->slopes;
     double slope = slopes->rank == 2 ? load(e, slopes, at.b, at.h, 0, 0)
                                      : load(e, slopes, at.h, 0, 0, 0);
-    int64_t offset = e->on[ATTEST_ALIBI_NOT_SHIFTED] ? 0 : offset_of(e, at.b);
+    int64_t offset = e->on[ATTEST_ALIBI_NOT_SHIFTED] ? 0 : attest_defect_offset_of(e, at.b);
     double steps = (double)(at.i + offset - j);
     if (e->on[ATTEST_ALIBI_BY_KEY]) {
         return slope * (double)j;
@@ -160,8 +46,9 @@ static double alibi(const evaluator *e, place at, int64_t j) {
     return -slope * (e->on[ATTEST_ALIBI_SIGNED] ? steps : fabs(steps));
 }
 
-static double bias_of(const evaluator *e, place at, int64_t j) {
-    double bias = has_mask(e) && (e->n->features & ATTEST_MASK_ADD) ? mask_value(e, at, j) : 0;
+static double bias_of(const attest_evaluator *e, attest_place_of_row at, int64_t j) {
+    int added = attest_defect_has_mask(e) && (e->n->features & ATTEST_MASK_ADD);
+    double bias = added ? attest_defect_mask_value(e, at, j) : 0;
     if (e->on[ATTEST_MASK_IS_SCALED]) {
         bias *= e->scale;
     }
@@ -171,7 +58,7 @@ static double bias_of(const evaluator *e, place at, int64_t j) {
     return bias;
 }
 
-static double bend(const evaluator *e, double score) {
+static double bend(const attest_evaluator *e, double score) {
     double cap = e->p->softcap;
     if (e->on[ATTEST_SOFTCAP_CLAMPS]) {
         return fmin(fmax(score, -cap), cap);
@@ -179,14 +66,14 @@ static double bend(const evaluator *e, double score) {
     return cap * attn_tanh(score / cap);
 }
 
-static double score_of(const evaluator *e, place at, int64_t j) {
+static double score_of(const attest_evaluator *e, attest_place_of_row at, int64_t j) {
     int64_t entry = e->on[ATTEST_KV_ENTRY_0] ? 0 : at.b;
     int64_t end = e->n->head_size - (e->on[ATTEST_LAST_ELEMENT_DROPPED] ? 1 : 0);
     double dot = 0;
     end = e->on[ATTEST_FIRST_64_ELEMENTS] && end > 64 ? 64 : end;
     for (int64_t d = 0; d < end; d++) {
         dot += load(e, &e->p->q, at.b, at.h, at.i, d) *
-               load(e, &e->p->k, entry, kv_head(e, at.h), stored_key(e, at.b, j), d);
+               load(e, &e->p->k, entry, kv_head(e, at.h), attest_defect_stored_key(e, at.b, j), d);
     }
     double score = e->scale * dot;
     int capped = (e->p->features & ATTEST_SOFTCAP) && !e->on[ATTEST_SOFTCAP_IGNORED];
@@ -210,7 +97,7 @@ static double score_of(const evaluator *e, place at, int64_t j) {
 }
 
 /* Keys that a hiding defect lets back in, with the score it gives them. */
-static int leaks(const evaluator *e, double *score) {
+static int leaks(const attest_evaluator *e, double *score) {
     int capped = (e->p->features & ATTEST_SOFTCAP) && !e->on[ATTEST_SOFTCAP_IGNORED];
     if (capped && e->on[ATTEST_SOFTCAP_AFTER_MASK]) {
         *score = -e->p->softcap;
@@ -220,7 +107,7 @@ static int leaks(const evaluator *e, double *score) {
     return e->on[ATTEST_FINITE_FOR_INFINITY];
 }
 
-static double exponential(const evaluator *e, double x) {
+static double exponential(const attest_evaluator *e, double x) {
     if (e->on[ATTEST_NO_MAXIMUM] && e->p->q.dtype != ATTEST_F64) {
         return (double)attn_expf((float)x);
     }
@@ -231,11 +118,11 @@ static double exponential(const evaluator *e, double x) {
     return result;
 }
 
-static int64_t scores(evaluator *e, place at, double *maximum) {
+static int64_t scores(attest_evaluator *e, attest_place_of_row at, double *maximum) {
     int64_t count = 0;
     *maximum = (double)-INFINITY;
     for (int64_t j = 0; j < e->n->keys; j++) {
-        e->visible[j] = (unsigned char)sees(e, at, j);
+        e->visible[j] = (unsigned char)attest_defect_sees(e, at, j);
         e->score[j] = (double)-INFINITY;
         if (e->visible[j]) {
             e->score[j] = score_of(e, at, j);
@@ -251,7 +138,7 @@ static int64_t scores(evaluator *e, place at, double *maximum) {
 }
 
 /* Turns scores into weights; returns log Z. */
-static double softmax(evaluator *e, place at, double maximum) {
+static double softmax(attest_evaluator *e, attest_place_of_row at, double maximum) {
     int has_sink = (e->p->features & ATTEST_SINKS) && !e->on[ATTEST_SINK_IGNORED];
     double sink = has_sink ? load(e, &e->p->sinks, at.h, 0, 0, 0) : 0, sum = 0;
     sink *= e->on[ATTEST_SINK_IS_SCALED] ? e->scale : 1;
@@ -279,13 +166,14 @@ static double softmax(evaluator *e, place at, double maximum) {
     return e->on[ATTEST_LSE_WITHOUT_MAXIMUM] ? logarithm : maximum + logarithm;
 }
 
-static double value_of(const evaluator *e, place at, int64_t j, int64_t c) {
+static double value_of(const attest_evaluator *e, attest_place_of_row at, int64_t j, int64_t c) {
     int64_t entry = e->on[ATTEST_KV_ENTRY_0] ? 0 : at.b;
     int64_t late = e->on[ATTEST_VALUES_ONE_LATE] && j > 0 ? 1 : 0;
-    return load(e, &e->p->v, entry, kv_head(e, at.h), stored_key(e, at.b, j - late), c);
+    int64_t stored = attest_defect_stored_key(e, at.b, j - late);
+    return load(e, &e->p->v, entry, kv_head(e, at.h), stored, c);
 }
 
-static void mix(const evaluator *e, place at, double *o) {
+static void mix(const attest_evaluator *e, attest_place_of_row at, double *o) {
     for (int64_t c = 0; c < e->n->value_size; c++) {
         o[c] = 0;
         for (int64_t j = 0; j < e->n->keys; j++) {
@@ -297,7 +185,7 @@ static void mix(const evaluator *e, place at, double *o) {
 }
 
 /* The weights that a row without keys gets, and its LSE. */
-static void empty_weights(evaluator *e, place at, double *lse) {
+static void empty_weights(attest_evaluator *e, attest_place_of_row at, double *lse) {
     attn_empty_row form = e->n->profile.empty_row;
     int has_sink = (e->p->features & ATTEST_SINKS) && !e->on[ATTEST_SINK_IGNORED];
     form = e->on[ATTEST_EMPTY_ROW_MEAN] ? ATTN_EMPTY_MEAN_OF_ALL : form;
@@ -315,7 +203,7 @@ static void empty_weights(evaluator *e, place at, double *lse) {
 }
 
 /* A cheat that looks at scores: equal weights, or the best key alone. */
-static void cheat(evaluator *e, int64_t count, double maximum) {
+static void cheat(attest_evaluator *e, int64_t count, double maximum) {
     int taken = 0;
     for (int64_t j = 0; j < e->n->keys; j++) {
         if (e->visible[j] && e->on[ATTEST_CHEAT_UNIFORM]) {
@@ -327,7 +215,7 @@ static void cheat(evaluator *e, int64_t count, double maximum) {
     }
 }
 
-static void one_row(evaluator *e, place at, double *o, double *lse) {
+static void one_row(attest_evaluator *e, attest_place_of_row at, double *o, double *lse) {
     const double log2_e = 1.44269504088896340736;
     double maximum;
     if (e->on[ATTEST_CHEAT_FIRST_ROW]) {
@@ -353,7 +241,7 @@ static void one_row(evaluator *e, place at, double *o, double *lse) {
     *lse = e->on[ATTEST_CHEAT_ZEROS] ? 0 : e->on[ATTEST_CHEAT_UNWRITTEN] ? 0.5 : *lse;
 }
 
-static double scale_of(const evaluator *e) {
+static double scale_of(const attest_evaluator *e) {
     double by_default = 1 / sqrt((double)e->n->head_size);
     double scale = e->n->scale;
     int given = (e->p->features & ATTEST_SCALE) != 0;
@@ -369,10 +257,10 @@ static double scale_of(const evaluator *e) {
     return e->on[ATTEST_SCALE_SIGN_LOST] ? fabs(scale) : scale;
 }
 
-static int open_evaluator(evaluator *e, const attn_normal *n, const attest_defect *defects,
+static int open_evaluator(attest_evaluator *e, const attn_normal *n, const attest_defect *defects,
                           size_t count) {
     size_t keys = n->keys ? (size_t)n->keys : 1;
-    *e = (evaluator){.n = n,
+    *e = (attest_evaluator){.n = n,
                      .p = n->problem,
                      .score = calloc(keys, sizeof *e->score),
                      .weight = calloc(keys, sizeof *e->weight),
@@ -385,19 +273,20 @@ static int open_evaluator(evaluator *e, const attn_normal *n, const attest_defec
     return e->score && e->weight && e->visible;
 }
 
-static void close_evaluator(evaluator *e) {
+static void close_evaluator(attest_evaluator *e) {
     free(e->score);
     free(e->weight);
     free(e->visible);
 }
 
-static place place_of(const attn_normal *n, int64_t row) {
-    return (place){row / n->queries / n->q_heads, row / n->queries % n->q_heads, row % n->queries};
+static attest_place_of_row place_of(const attn_normal *n, int64_t row) {
+    return (attest_place_of_row){row / n->queries / n->q_heads, row / n->queries % n->q_heads,
+                                 row % n->queries};
 }
 
 int attest_defective(const attn_normal *n, const attest_defect *defects, size_t count, double *o,
                      double *lse) {
-    evaluator e;
+    attest_evaluator e;
     int ready = open_evaluator(&e, n, defects, count);
     for (int64_t row = 0; ready && row < n->batch * n->q_heads * n->queries; row++) {
         one_row(&e, place_of(n, row), o + row * n->value_size, lse + row);
@@ -408,14 +297,14 @@ int attest_defective(const attn_normal *n, const attest_defect *defects, size_t 
 
 int attest_defective_scores(const attn_normal *n, const attest_defect *defects, size_t count,
                             attest_score_stage stage, double *scores_out) {
-    evaluator e;
+    attest_evaluator e;
     int ready = open_evaluator(&e, n, defects, count);
     e.stage = stage;
     for (int64_t row = 0; ready && row < n->batch * n->q_heads * n->queries; row++) {
-        place at = place_of(n, row);
+        attest_place_of_row at = place_of(n, row);
         for (int64_t j = 0; j < n->keys; j++) {
             double *score = &scores_out[row * n->keys + j];
-            if (stage != ATTEST_STAGE_BIASED || sees(&e, at, j)) {
+            if (stage != ATTEST_STAGE_BIASED || attest_defect_sees(&e, at, j)) {
                 *score = score_of(&e, at, j);
             } else if (!leaks(&e, score)) {
                 *score = (double)-INFINITY;

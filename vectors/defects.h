@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * defects.h - wrong on purpose: an evaluator of the normal form with a switch for each defect that
- * attention kernels have been seen to have, and a few cheats. It makes the labelled wrong outputs of
- * the corpus, says which vectors would notice which defect, and names the defect of other people's
- * vectors. With no switch on it is right, and written apart from the reference.
+ * attention kernels have been seen to have, and a few cheats. It makes the labelled wrong outputs
+ * of the corpus, says which vectors would notice which defect, and names the defect of other
+ * people's vectors. With no switch on it is right, and written apart from the reference.
  */
 #ifndef ATTEST_DEFECTS_H
 #define ATTEST_DEFECTS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draw.h - the input rule: how one 32-bit draw of a generator becomes one number. Integer arithmetic
- * and powers of two alone, so that every machine and every language gets the same bits. The
- * generator is GSL's mt19937; this file does not depend on it.
+ * draw.h - the input rule: how one 32-bit draw of a generator becomes one number. Integer
+ * arithmetic and powers of two alone, so that every machine and every language gets the same bits.
+ * The generator is GSL's mt19937; this file does not depend on it.
  */
 #ifndef ATTEST_DRAW_H
 #define ATTEST_DRAW_H

@@ -272,7 +272,8 @@ static json_t *start_entry(attest_group *group, const attest_label *label, const
 }
 
 static json_t *add_rejections(attest_group *group, const attest_label *label, const attn_normal *n,
-                              const attest_expectation *e, json_t *entry, int store, char *message) {
+                              const attest_expectation *e, json_t *entry, int store,
+                              char *message) {
     unsigned char on[ATTEST_DEFECTS] = {0};
     json_t *models = json_array();
     for (int m = 0; m < e->models; m++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit.h - writes vectors in the form of spec/vectors.md: tensors of a group in one safetensors file,
- * an entry for each vector in the manifest.
+ * emit.h - writes vectors in the form of spec/vectors.md: tensors of a group in one safetensors
+ * file, an entry for each vector in the manifest.
  */
 #ifndef ATTEST_EMIT_H
 #define ATTEST_EMIT_H

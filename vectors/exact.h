@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exact.h - the exact result of a problem, correctly rounded: high is the binary64 nearest to it, low
- * the one nearest to what is left. Written from spec/attention.md on MPFR, apart from the oracles,
- * and slow: a row is evaluated with more and more bits until both roundings are certain.
+ * exact.h - the exact result of a problem, correctly rounded: high is the binary64 nearest to it,
+ * low the one nearest to what is left. Written from spec/attention.md on MPFR, apart from the
+ * oracles, and slow: a row is evaluated with more and more bits until both roundings are certain.
  */
 #ifndef ATTEST_EXACT_H
 #define ATTEST_EXACT_H

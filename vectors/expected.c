@@ -37,10 +37,6 @@ static double radius_of(const attest_expected *exact, const attn_enclosure *orac
     if (oracle->kind == ATTN_NO_RADIUS || oracle->kind == ATTN_OUT_OF_DOMAIN) {
         return (double)NAN;
     }
-    if (exact->kind == ATTEST_EXPECT_NAN &&
-        (oracle->kind == ATTN_ANY || oracle->kind == ATTN_NONFINITE)) {
-        return 0; /* the oracle leaves open what SPV-02 settles */
-    }
     if (same[oracle->kind] != exact->kind ||
         (oracle->kind == ATTN_POS_INF && exact->high != (double)INFINITY) ||
         (oracle->kind == ATTN_NEG_INF && exact->high != (double)-INFINITY)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expected.h - what a vector says about a result: the exact value in two parts, and a radius for each
- * model that suits its types. Radii are rounded up to eight bits; how to judge a value with them is
- * one function.
+ * expected.h - what a vector says about a result: the exact value in two parts, and a radius for
+ * each model that suits its types. Radii are rounded up to eight bits; how to judge a value with
+ * them is one function.
  */
 #ifndef ATTEST_EXPECTED_H
 #define ATTEST_EXPECTED_H

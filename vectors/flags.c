@@ -16,7 +16,7 @@ static const struct {
     {"inputs-not-finite", "KNOWN_BUG", "infinities or NaN in q, k, v, sinks or slopes"},
     {"output-not-finite", "EDGE_CASE", "an infinity or a NaN is due in o"},
     {"mixed-types", "BASIC", "q, k and v, and o are not all of one type"},
-    {"no-verdict", "EDGE_CASE", "the model it was judged by bounds nothing useful for some elements"},
+    {"no-verdict", "EDGE_CASE", "its model bounds nothing useful for some elements"},
 };
 
 json_t *attest_flag_table(void) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * generate.c - writes the corpus: OUT/manifest.json and OUT/data. Every byte follows from the recipes
- * in this directory and the profiles; the one thing that comes from outside is which compiled
- * mutants each vector kills, a measurement that MUTANTS holds.
+ * generate.c - writes the corpus: OUT/manifest.json and OUT/data. Every byte follows from the
+ * recipes in this directory and the profiles; the one thing that comes from outside is which
+ * compiled mutants each vector kills, a measurement that MUTANTS holds.
  *
  *   generate OUT PROFILES [MUTANTS]
  */
@@ -74,7 +74,7 @@ static void add_kills(const corpus *c, json_t *entry) {
     }
 }
 
-/* Computes what is expected and adds the vector. An invalid one must be refused by the reference. */
+/* Computes what is expected and adds the vector. The reference must refuse an invalid one. */
 static json_t *add_vector(corpus *c, const attest_vector_recipe *r, const attest_built *built,
                           const attn_profile *profile, char *message) {
     const attest_label label = {r->group, r->name, r->profile, r->requirements,
@@ -162,7 +162,9 @@ int main(int argc, char **argv) {
                     message);
         }
     }
-    if (status == 0 && (close_group(&c, message) != 0 || attest_manifest_write(c.out, "GSL mt19937", c.groups, message) != 0)) {
+    if (status == 0 &&
+        (close_group(&c, message) != 0 ||
+         attest_manifest_write(c.out, "GSL mt19937", c.groups, message) != 0)) {
         fprintf(stderr, "generate: %s\n", message);
         status = -1;
     }

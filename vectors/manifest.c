@@ -168,7 +168,8 @@ static int model_index(const attest_vector *v, const char *name) {
 static int take_expected(const reader *r, attest_vector *v, const attest_safetensors *set,
                          const json_t *entry) {
     const attest_problem *p = &v->problem;
-    const json_t *models = json_object_get(entry, "models"), *wrong = json_object_get(entry, "wrong");
+    const json_t *models = json_object_get(entry, "models");
+    const json_t *wrong = json_object_get(entry, "wrong");
     v->o_high = find(set, v->name, "o.high", "");
     v->o_low = find(set, v->name, "o.low", "");
     v->lse_high = find(set, v->name, "lse.high", "");

@@ -65,8 +65,8 @@ extern const attn_profile attest_onnx_profile;
 
 /*
  * Why a case's outputs are not what they should be: names of defects (vectors/defects.h, and
- * "heads-not-split" and "qk-modes-exchanged", which are ONNX's alone), one space apart. Empty if the
- * outputs are right. 0, or -1 with a message if no defect explains them.
+ * "heads-not-split" and "qk-modes-exchanged", which are ONNX's alone), one space apart. Empty if
+ * the outputs are right. 0, or -1 with a message if no defect explains them.
  */
 int attest_onnx_diagnose(const attest_onnx_case *loaded, char names[128],
                          char message[ATTEST_MESSAGE_BYTES]);

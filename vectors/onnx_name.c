@@ -113,7 +113,8 @@ static int find_explanation(const attest_onnx_case *loaded, explanation *why, ch
 }
 
 /* 1 if the stored scores are those of this stage, under the same explanation. */
-static int scores_match(const attest_onnx_case *loaded, const explanation *why, attest_score_stage stage) {
+static int scores_match(const attest_onnx_case *loaded, const explanation *why,
+                        attest_score_stage stage) {
     char message[ATTEST_MESSAGE_BYTES];
     attest_onnx_problem built;
     attn_normal n;

@@ -46,6 +46,13 @@ vectors-fresh: $(B)/vectors/generate
 vectors-everywhere: ## the same bytes with gcc and clang, at -O0 and -O3
 	tests/test_vectors_fresh.sh everywhere
 
+vectors-everywhere: ## the same bytes with gcc and clang, at -O0 and -O3
+	tests/test_vectors_fresh.sh everywhere
+
+# Run `make vectors` afterwards: the manifest repeats what was measured.
+vectors-power: $(B)/vectors/examples/check mutant-kernels ## measure which mutants each vector kills
+	$(PYTHON) vectors/measure.py $(B)
+
 print-build: # where this variant is built
 	@echo $(B)
 

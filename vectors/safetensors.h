@@ -2,8 +2,8 @@
 /*
  * safetensors.h - reads a file of named tensors. Nothing in a file is trusted: a file that is not
  * exactly what the format says is refused with a reason, and no byte outside it is looked at.
- * Stricter than the format where looseness buys nothing: names are printable ASCII, ranks at most 4,
- * types those of the ABI, elements aligned to their size.
+ * Stricter than the format where looseness buys nothing: names are printable ASCII, ranks at most
+ * 4, types those of the ABI, elements aligned to their size.
  */
 #ifndef ATTEST_SAFETENSORS_H
 #define ATTEST_SAFETENSORS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - checks a kernel that exports the ABI against the vectors, without attest: no sandbox, no
- * structural checks, just results. Prints a line a vector and exits with 1 if one is wrong.
+ * check.c - checks a kernel that exports the ABI against the vectors, without attest: no sandbox,
+ * no structural checks, just results. Prints a line a vector and exits with 1 if one is wrong.
  *
- *   check KERNEL.so CORPUS [MODEL]
+ *   check KERNEL.so CORPUS [MODEL [FIRST]]
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     attest_corpus corpus;
     int failed = 0;
     if (argc < 3) {
-        fprintf(stderr, "usage: check KERNEL.so CORPUS [MODEL]\n");
+        fprintf(stderr, "usage: check KERNEL.so CORPUS [MODEL [FIRST]]\n");
         return 64;
     }
     void *object = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
@@ -88,9 +88,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "check: %s\n", message);
         return 2;
     }
-    for (size_t k = 0; k < corpus.count; k++) {
+    const char *model = argc > 3 && argv[3][0] ? argv[3] : kernel->model;
+    size_t first = argc > 4 ? (size_t)strtoul(argv[4], NULL, 10) : 0; /* to go on after a crash */
+    for (size_t k = first; k < corpus.count; k++) {
         const attest_vector *vector = &corpus.vectors[k];
-        const char *word = verdict(kernel, vector, argc > 3 ? argv[3] : kernel->model, message);
+        const char *word = verdict(kernel, vector, model, message);
         int fail = strcmp(word, "fail") == 0;
         printf("%s %s %s/%s%s%s\n", word, vector->id, vector->group, vector->name,
                fail ? ": " : "", fail ? message : "");
