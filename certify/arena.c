@@ -107,7 +107,9 @@ void attest_pattern_fill(unsigned char *bytes, uint64_t count, attest_pattern pa
 void attest_arena_fill(attest_arena *arena, int slot, const attest_place *place,
                        attest_pattern pattern) {
     attest_pattern_fill(attest_arena_at(arena, slot, place->map_offset), place->map_bytes, pattern);
-    arena->touched += place->map_bytes;
+    if (arena->touched < UINT64_MAX - place->map_bytes) { /* the largest number means: worn out */
+        arena->touched += place->map_bytes;
+    }
 }
 
 attest_crash *attest_arena_crash(const attest_arena *arena) {

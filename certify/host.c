@@ -16,7 +16,8 @@
 int attest_session_open(attest_session *session, const attest_target *target,
                         const attest_host_options *options) {
     *session = (attest_session){.target = target, .options = options};
-    session->process = (attest_process){.control = -1, .log = -1};
+    session->process = (attest_process){
+        .control = -1, .log = -1, .most_shared_bytes = options->memory_bytes};
     return attest_arena_open(&session->arena);
 }
 
@@ -130,6 +131,11 @@ void attest_session_bury(attest_session *session, attest_wait wait, const attest
     case ATTEST_WAIT_CROWDED:
         outcome->ending = ATTEST_ENDING_CRASHED;
         tell(outcome, "stopped: more than %d threads", ATTEST_MOST_THREADS);
+        break;
+    case ATTEST_WAIT_FILLED: /* its pages stay with the files: run.c opens new ones */
+        outcome->ending = ATTEST_ENDING_CRASHED;
+        session->arena.touched = UINT64_MAX;
+        tell(outcome, "stopped: it filled the shared memory of the tensors");
         break;
     case ATTEST_WAIT_INTERRUPTED:
         outcome->ending = ATTEST_ENDING_INTERRUPTED;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,7 +70,10 @@ static int spawn(attest_process *process, char *const argv[], const int ends[4],
 int attest_process_start(attest_process *process, char *const argv[], const int files[2],
                          int lines) {
     int control[2] = {-1, -1}, log[2] = {-1, -1};
-    *process = (attest_process){.control = -1, .log = -1};
+    *process = (attest_process){.control = -1,
+                                .log = -1,
+                                .files = {files[0], files[1]},
+                                .most_shared_bytes = process->most_shared_bytes};
     int type = lines ? SOCK_STREAM : SOCK_SEQPACKET;
     if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, control) == 0 &&
         pipe2(log, O_CLOEXEC) == 0) {
@@ -107,7 +111,9 @@ static void drain_log(attest_process *process) {
     }
     for (ssize_t i = 0; i < got && process->log_used + 1 < sizeof process->log_text; i++) {
         char c = bytes[i];
-        process->log_text[process->log_used++] = c == '\n' || (c >= ' ' && c <= '~') ? c : '?';
+        /* One line: a kernel shall not write lines of a report. */
+        const int plain = c >= ' ' && c <= '~';
+        process->log_text[process->log_used++] = (char)(plain ? c : c == '\n' ? ' ' : '?');
     }
 }
 
@@ -127,6 +133,15 @@ static int crowded(const attest_process *process) {
         at = strchr(at + 1, ' ');
     }
     return at != NULL && strtol(at, NULL, 10) > ATTEST_MOST_THREADS;
+}
+
+static int filled(const attest_process *process) {
+    uint64_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        struct stat status;
+        bytes += fstat(process->files[i], &status) == 0 ? (uint64_t)status.st_blocks * 512 : 0;
+    }
+    return process->most_shared_bytes > 0 && bytes > process->most_shared_bytes;
 }
 
 attest_wait attest_process_receive(attest_process *process, void *buffer, size_t size, size_t *got,
@@ -160,6 +175,9 @@ attest_wait attest_process_receive(attest_process *process, void *buffer, size_t
         if (now >= look) {
             if (crowded(process)) {
                 return ATTEST_WAIT_CROWDED;
+            }
+            if (filled(process)) {
+                return ATTEST_WAIT_FILLED;
             }
             look = now + 0.02;
         }

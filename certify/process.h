@@ -19,6 +19,8 @@ typedef struct attest_process {
     pid_t pid;   /* 0: none */
     int control; /* attest's end of the socket */
     int log;
+    int files[2];              /* the caller's, watched: shared pages count against no limit */
+    uint64_t most_shared_bytes; /* 0: not watched */
     char log_text[ATTEST_LOG_BYTES]; /* the first bytes of what it printed, printable */
     size_t log_used;
     int status; /* as waitpid() gave it, once it has ended */
@@ -29,6 +31,7 @@ typedef enum attest_wait {
     ATTEST_WAIT_ENDED,       /* the child ended, or closed its end: kill and look at status */
     ATTEST_WAIT_EXPIRED,     /* the time limit passed */
     ATTEST_WAIT_CROWDED,     /* it started more than ATTEST_MOST_THREADS threads */
+    ATTEST_WAIT_FILLED,      /* it filled the shared files beyond their limit */
     ATTEST_WAIT_INTERRUPTED  /* *stop was set */
 } attest_wait;
 

@@ -17,7 +17,7 @@ void attest_source_line(const attest_host_options *options, const char *object, 
     const char *argv[] = {options->worker, "exec", "1073741824", "",   "addr2line", "-f",
                           "-s",            "-e",   object,       address, NULL};
     attest_arena arena;
-    attest_process process;
+    attest_process process = {0};
     if (!attest_arena_open(&arena)) {
         return;
     }

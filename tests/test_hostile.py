@@ -26,6 +26,7 @@ EXPECTED = {
     "allocate": ("ERROR CRASH TIMEOUT", None, None),
     "thread_bomb": ("CRASH", None, "threads"),
     "fork_bomb": ("CRASH", None, "not allowed in the sandbox"),
+    "fill_shared": ("CRASH", None, "filled the shared memory"),
     "close_all": ("CRASH", None, None),
     "talk_on_the_socket": ("ERROR", None, "wrong size"),
     "read_memory": ("FAIL", None, None),

@@ -139,6 +139,15 @@ static int fork_bomb(problem *p) {
     }
     return 0;
 }
+static int fill_shared(problem *p) { /* all of the outputs' file, far beyond the outputs */
+    (void)p;
+    const size_t bytes = (size_t)1 << 36;
+    volatile char *all = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, 5, 0);
+    for (size_t i = 0; (const void *)all != MAP_FAILED && i < bytes; i += 4096) {
+        all[i] = 1;
+    }
+    return 0;
+}
 static int close_all(problem *p) {
     (void)p;
     for (int file = 0; file < 64; file++) {
@@ -442,7 +451,7 @@ const attest_kernel *attest_kernel_v1(uint32_t host) {
 /* Every behaviour is compiled each time, so that none rots. */
 step *const all_steps[] = {
     nothing,       crash,         hang,          sleep_long,    exit_0,        underscore_exit,
-    abort_,        stack_overflow, allocate,     thread_bomb,   fork_bomb,     close_all,
+    abort_,        stack_overflow, allocate,     thread_bomb,   fork_bomb,     fill_shared,   close_all,
     chatter,       talk_on_the_socket, read_memory, read_parent, trace_parent, network,
     delete_files,  write_file,    kill_parent,   raise_signal,  stop_itself,   jump,
     rounding,      flush_to_zero, write_input,   write_past_end, read_past_end, read_before_start,
