@@ -101,14 +101,15 @@ static void load_bias(const block_t *block, const scratch_t *scratch, const tile
     }
 }
 
+/* Without a branch: a mask may be as random as it likes. */
 static void and_mask(const block_t *block, const scratch_t *scratch, const tile *t) {
     for (size_t r = 0; r < block->rows; r++) {
         const unsigned char *mask =
             block->mask_bool + (block->mask_at[r] + t->start * block->mask_stride);
         for (size_t j = 0; j < t->keys; j++) {
-            if (!mask[(int64_t)j * block->mask_stride]) {
-                scratch->visible[j * ROWS + r] = 0;
-            }
+            unsigned char shown = mask[(int64_t)j * block->mask_stride] != 0;
+            scratch->visible[j * ROWS + r] =
+                (unsigned char)(scratch->visible[j * ROWS + r] & shown);
         }
     }
 }
@@ -310,8 +311,9 @@ void ATTN_NAME(attn_block_finish)(const state_t *state, const block_t *block, in
             for (size_t c = 0; c < block->dv; c++) {
                 o[c] = ADD(DIV(o[c], state->sum[r]), ZERO);
             }
-            if (with_lse) {
-                state->max[r] = ADD(state->max[r], LOG(state->sum[r]));
+            if (with_lse) { /* 0 / sum is +0, and NaN where every score is -inf (SPV-02) */
+                attn_real lse = ADD(state->max[r], LOG(state->sum[r]));
+                state->max[r] = ADD(lse, DIV(ZERO, state->sum[r]));
             }
         } else {
             for (size_t c = 0; c < block->dv; c++) {

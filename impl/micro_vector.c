@@ -82,31 +82,41 @@ static SIMD void score_columns(float *s, const float *q, const float *k, int64_t
     }
 }
 
+/* One block of score_turned: `n` dimensions, LANES of them or the rest. */
+static SIMD void turn_block(vec *sum, const float *q, const float *k, int64_t k_stride, size_t n,
+                            size_t rows, int64_t ahead) {
+    vec x[LANES];
+    UNROLLED for (size_t l = 0; l < LANES; l++) {
+        x[l] = n == LANES ? v_load(k) : v_load_some(k, n);
+        __builtin_prefetch(k + ahead);
+        k += k_stride;
+        __asm__("" : "+r"(k)); /* one running pointer, not an induction variable for each l */
+    }
+    v_transpose(x);
+    UNROLLED for (size_t e = 0; e < LANES; e++) {
+        if (e < n) {
+            UNROLLED for (size_t r = 0; r < rows; r++) {
+                sum[r] = v_fma(v_set(q[e * ROWS + r]), x[e], sum[r]);
+            }
+        }
+    }
+}
+
 /*
  * Few rows: lanes are keys. LANES x LANES elements of K are turned so that a vector holds one
  * dimension of LANES keys, which `rows` sums share. Each sum still runs along d in order.
  */
 static SIMD void score_turned(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
                               float scale, size_t rows, int64_t ahead) {
-    vec sum[FEW_ROWS], x[LANES];
+    vec sum[FEW_ROWS];
     float lane[FEW_ROWS * LANES];
+    size_t c = 0;
     UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
-    for (size_t c = 0; c < d; c += LANES) {
-        size_t n = d - c < LANES ? d - c : LANES;
-        const float *from = k + c;
-        UNROLLED for (size_t l = 0; l < LANES; l++) {
-            x[l] = n == LANES ? v_load(from) : v_load_some(from, n);
-            __builtin_prefetch(from + ahead);
-            from += k_stride;
-        }
-        v_transpose(x);
-        UNROLLED for (size_t e = 0; e < LANES; e++) {
-            if (e < n) {
-                UNROLLED for (size_t r = 0; r < rows; r++) {
-                    sum[r] = v_fma(v_set(q[(c + e) * ROWS + r]), x[e], sum[r]);
-                }
-            }
-        }
+    for (; c + LANES <= d; c += LANES) {
+        turn_block(sum, q + c * ROWS, k + c, k_stride, LANES, rows, ahead);
+    }
+    if (c < d) {
+        turn_block(sum, q + c * ROWS, k + c, k_stride, d - c, rows, 0);
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
         v_store(lane + r * LANES, v_mul(v_set(scale), sum[r]));
