@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "report.h"
 
 const char attest_core_set[] =
@@ -89,6 +90,31 @@ static void requirements(attest_certificate *c) {
     }
 }
 
+/* All that is declared is required: each option and each type needs a case that passed with it. */
+static void declared(const attest_report *report, attest_certificate *c) {
+    uint64_t features = 0, types = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        char why[ATTEST_MESSAGE_BYTES];
+        attest_case one;
+        if (report->entries[i].result.verdict == ATTEST_PASS &&
+            attest_case_parse(&one, report->entries[i].line, why)) {
+            features |= one.features;
+            types |= UINT64_C(1) << one.q_type | UINT64_C(1) << one.kv_type |
+                     UINT64_C(1) << one.o_type;
+        }
+    }
+    for (int bit = 0; attest_feature_table[bit] != NULL; bit++) {
+        if (report->kernel.features >> bit & 1 && !(features >> bit & 1)) {
+            ADD(c->reason, "%s is declared but no case passed with it", attest_feature_table[bit]);
+        }
+    }
+    for (attest_dtype t = ATTEST_F32; t <= ATTEST_BF16; t++) {
+        if (report->kernel.dtypes >> t & 1 && !(types >> t & 1)) {
+            ADD(c->reason, "%s is declared but no case passed with it", attest_dtype_name(t));
+        }
+    }
+}
+
 attest_certificate attest_certify(const attest_report *report) {
     attest_certificate c = {0};
     int64_t bad = 0;
@@ -112,6 +138,7 @@ attest_certificate attest_certify(const attest_report *report) {
             ADD(c.reason, "the kernel promises no isolation (ISO-02)");
         }
         requirements(&c);
+        declared(report, &c);
     }
     c.certified = c.reason[0] == '\0';
     return c;

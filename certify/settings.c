@@ -126,6 +126,50 @@ static int apply(attest_settings *s, option o, const char *value) {
     }
 }
 
+static int has_word(const char *list, char separator, const char *word, size_t length) {
+    const char separators[] = {separator, '\0'};
+    while (*list != '\0') {
+        size_t size = strcspn(list, separators);
+        if (size == length && memcmp(list, word, length) == 0) {
+            return 1;
+        }
+        list += size + (list[size] != '\0');
+    }
+    return 0;
+}
+
+int attest_list_has_check(const char *list, const attest_check *check) {
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        if (has_word(check->name, ' ', list, length) ||
+            has_word(check->catalogue, ' ', list, length) ||
+            has_word(check->requirements, ' ', list, length)) {
+            return 1;
+        }
+        list += length + (list[length] == ',');
+    }
+    return 0;
+}
+
+/* A misspelt name would select nothing, and nobody would notice. */
+static int names_checks(const char *list, char *why) {
+    while (*list != '\0') {
+        char word[64];
+        size_t length = strcspn(list, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), list);
+        int found = 0;
+        for (int i = 0; attest_check_at(i) != NULL; i++) {
+            found |= attest_list_has_check(word, attest_check_at(i));
+        }
+        if (!found) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "no check is called, or serves, \"%s\"", word);
+            return 0;
+        }
+        list += length + (list[length] == ',');
+    }
+    return 1;
+}
+
 int attest_settings_parse(attest_settings *s, int argc, char **argv,
                           char why[ATTEST_MESSAGE_BYTES]) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -171,7 +215,8 @@ int attest_settings_parse(attest_settings *s, int argc, char **argv,
             return 0;
         }
     }
-    return 1;
+    return (s->only == NULL || names_checks(s->only, why)) &&
+           (s->skip == NULL || names_checks(s->skip, why));
 }
 
 typedef struct choice {
@@ -240,29 +285,4 @@ int attest_profile_find(const char *name, attn_profile *profile, char why[ATTEST
     int fine = read_profile(root, profile, why);
     json_decref(root);
     return fine;
-}
-
-static int has_word(const char *list, char separator, const char *word, size_t length) {
-    const char separators[] = {separator, '\0'};
-    while (*list != '\0') {
-        size_t size = strcspn(list, separators);
-        if (size == length && memcmp(list, word, length) == 0) {
-            return 1;
-        }
-        list += size + (list[size] != '\0');
-    }
-    return 0;
-}
-
-int attest_list_has_check(const char *list, const attest_check *check) {
-    while (*list != '\0') {
-        size_t length = strcspn(list, ",");
-        if (has_word(check->name, ' ', list, length) ||
-            has_word(check->catalogue, ' ', list, length) ||
-            has_word(check->requirements, ' ', list, length)) {
-            return 1;
-        }
-        list += length + (list[length] == ',');
-    }
-    return 0;
 }

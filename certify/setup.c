@@ -94,6 +94,10 @@ int attest_setup_open(attest_setup *setup, const attest_settings *s, const char 
         return 0;
     }
     const int object = setup->target.kind == ATTEST_TARGET_OBJECT;
+    if (!object && s->strict == 1) {
+        snprintf(why, ATTEST_MESSAGE_BYTES, "--sandbox strict is for shared objects alone");
+        return 0;
+    }
     setup->host = (attest_host_options){
         .worker = setup->worker,
         .strict = object && s->strict != 0,

@@ -231,7 +231,9 @@ def usage_errors_are_exit_2(_):
                       ["certify", "builtin:naive", "--shard", "5/4"],
                       ["certify", "builtin:nonsense"], ["explain", "XXX-99"],
                       ["certify", "builtin:naive", "--profile", "nonsense"],
-                      ["certify", "builtin:naive", "--model", "nonsense"]):
+                      ["certify", "builtin:naive", "--model", "nonsense"],
+                      ["certify", "builtin:naive", "--only", "oracle,orcale"],
+                      ["certify", f"py:{__file__}:main", "--sandbox", "strict"]):
         assert attest(*arguments).returncode == 2, arguments
     assert attest("--help").returncode == 0 and "examples:" in attest("--help").stdout
     assert attest("--version").stdout.startswith("attest ")
