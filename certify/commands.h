@@ -25,7 +25,7 @@ int attest_trouble(const char *why);
 /* Prints and writes the report as the settings ask; returns the exit code. */
 int attest_deliver(const attest_report *report, const attest_settings *settings);
 
-/* The case a word names: a line, or an id among the cases planned for the kernel at any level. */
+/* The case a word names: a line, or an id among the cases planned for the kernel. */
 int attest_case_named(const char *word, const attest_settings *settings, const attest_setup *setup,
                       attest_case *c, char why[ATTEST_MESSAGE_BYTES]);
 

@@ -109,7 +109,8 @@ static int read_weights(attest_bench *bench, attest_case c, unsigned char *used,
                         if (!(w >= 0 && w <= 1) || (w == 0 && signbit(w))) {
                             attest_result_bad(result, ATTEST_FAIL, "NUM-04", 12,
                                               "the weight of key %lld in row %lld is %a",
-                                              (long long)(c.base + e), (long long)i, w);
+                                              (long long)(c.base + e), (long long)i,
+                                              isnan(w) ? (double)NAN : w);
                             return 0;
                         }
                     }
