@@ -229,18 +229,26 @@ static void bend(const block_t *block, const scratch_t *scratch, const tile *t) 
     }
 }
 
-static void one_tile(const state_t *state, const block_t *block, const micro_t *micro,
-                     const scratch_t *scratch, const tile *t) {
+static void score_tile(const block_t *block, const micro_t *micro, const scratch_t *scratch,
+                       const tile *t) {
+    if (t->every_key && block->k.narrow) {
+        micro->scores_narrow(scratch->s, scratch->q, block->k.data, block->k.narrow, t->start,
+                             block->k.row_stride, block->rows, t->keys, block->d, block->scale);
+        return;
+    }
     int64_t stride;
     const attn_real *k = fetch(&block->k, t, block->d, scratch->k, &stride);
     micro->scores(scratch->s, scratch->q, k, stride, block->rows, t->keys, block->d, block->scale);
-    if (block->has_softcap || block->mask_add || block->has_slopes) {
-        bend(block, scratch, t);
+}
+
+static void mix_tile(const state_t *state, const block_t *block, const micro_t *micro,
+                     const scratch_t *scratch, const tile *t) {
+    if (t->all && block->v.narrow) {
+        micro->mix_narrow(state->o, scratch->s, scratch->factor, block->v.data, block->v.narrow,
+                          t->start, block->v.row_stride, block->rows, t->keys, block->dv);
+        return;
     }
-    if (!t->all) {
-        micro->hide(scratch->s, scratch->visible, block->rows, t->keys);
-    }
-    micro->softmax(scratch->s, state->max, state->sum, scratch->factor, block->rows, t->keys);
+    int64_t stride;
     const attn_real *v = fetch(&block->v, t, block->dv, scratch->v, &stride);
     if (t->all || all_finite(micro, v, stride, t->keys, block->dv)) {
         micro->mix(state->o, scratch->s, scratch->factor, v, stride, block->rows, t->keys,
@@ -249,6 +257,19 @@ static void one_tile(const state_t *state, const block_t *block, const micro_t *
         micro->mix_some(state->o, scratch->s, scratch->factor, v, stride, scratch->visible,
                         block->rows, t->keys, block->dv);
     }
+}
+
+static void one_tile(const state_t *state, const block_t *block, const micro_t *micro,
+                     const scratch_t *scratch, const tile *t) {
+    score_tile(block, micro, scratch, t);
+    if (block->has_softcap || block->mask_add || block->has_slopes) {
+        bend(block, scratch, t);
+    }
+    if (!t->all) {
+        micro->hide(scratch->s, scratch->visible, block->rows, t->keys);
+    }
+    micro->softmax(scratch->s, state->max, state->sum, scratch->factor, block->rows, t->keys);
+    mix_tile(state, block, micro, scratch, t);
 }
 
 void ATTN_NAME(attn_block_range)(const state_t *state, const block_t *block, const micro_t *micro,
