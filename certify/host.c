@@ -176,12 +176,12 @@ static int start_object(attest_session *session, attest_outcome *outcome) {
                     NULL};
     const int files[2] = {session->arena.inputs, session->arena.outputs};
     if (!attest_process_start(&session->process, argv, files, 0)) {
-        outcome->ending = ATTEST_ENDING_NOT_STARTED;
+        outcome->ending = ATTEST_ENDING_TROUBLE;
         tell(outcome, "%s: %s", session->options->worker, strerror(errno));
         return 0;
     }
     session->alive = 1;
-    for (;;) {
+    for (int ready = 0;;) {
         attest_wire message;
         if (!receive(session, &message, session->options->load_seconds, NULL, outcome)) {
             char end[sizeof outcome->text];
@@ -191,6 +191,7 @@ static int start_object(attest_session *session, attest_outcome *outcome) {
         }
         if (message.kind == ATTEST_WIRE_READY) {
             memcpy(session->notes, message.text, sizeof session->notes);
+            ready = 1;
             continue;
         }
         if (message.kind == ATTEST_WIRE_LOADED) {
@@ -200,7 +201,7 @@ static int start_object(attest_session *session, attest_outcome *outcome) {
         }
         attest_process_end(&session->process, 0.2);
         session->alive = 0;
-        outcome->ending = ATTEST_ENDING_NOT_STARTED;
+        outcome->ending = ready ? ATTEST_ENDING_NOT_STARTED : ATTEST_ENDING_TROUBLE;
         tell(outcome, "%s", message.kind == ATTEST_WIRE_REFUSED ? message.text : "no introduction");
         return 0;
     }

@@ -28,7 +28,8 @@ typedef enum attest_ending {
     ATTEST_ENDING_TIMED_OUT,
     ATTEST_ENDING_BROKEN, /* it lives, but what it says makes no sense */
     ATTEST_ENDING_INTERRUPTED,
-    ATTEST_ENDING_NOT_STARTED /* no worker could be started or nothing loaded */
+    ATTEST_ENDING_NOT_STARTED, /* the kernel could not be loaded */
+    ATTEST_ENDING_TROUBLE      /* no worker or no sandbox: not the kernel's fault */
 } attest_ending;
 
 typedef struct attest_outcome {

@@ -189,7 +189,7 @@ static int launch(attest_session *session, attest_outcome *outcome) {
     }
     const int files[2] = {session->arena.inputs, session->arena.outputs};
     if (!attest_process_start(&session->process, (char *const *)(uintptr_t)argv, files, 1)) {
-        outcome->ending = ATTEST_ENDING_NOT_STARTED;
+        outcome->ending = ATTEST_ENDING_TROUBLE;
         snprintf(outcome->text, sizeof outcome->text, "%s cannot be started", options->worker);
         return 0;
     }

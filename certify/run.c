@@ -86,7 +86,7 @@ static void note_trouble(work *w, attest_bench *bench, const attest_result *resu
     }
     if (bench->session.alive || attest_verdict_is_bad(result->verdict) == 0) {
         atomic_store(&w->failed_starts, 0);
-    } else if (bench->outcome.ending == ATTEST_ENDING_NOT_STARTED &&
+    } else if (bench->outcome.ending >= ATTEST_ENDING_NOT_STARTED &&
                atomic_fetch_add(&w->failed_starts, 1) + 1 >= MOST_FAILED_STARTS) {
         atomic_store(&w->hopeless, 2);
     }

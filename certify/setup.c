@@ -56,6 +56,10 @@ static int introduce(attest_setup *setup, const attest_settings *s, attest_repor
     }
     attest_session *session = &setup->first->session;
     if (!attest_session_start(session, &outcome)) {
+        if (outcome.ending == ATTEST_ENDING_TROUBLE) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "%.250s", outcome.text);
+            return 0;
+        }
         const char *log = session->process.log_text;
         snprintf(report->load_error, sizeof report->load_error, "%.330s%s%.160s", outcome.text,
                  log[0] ? "; it printed: " : "", log);
