@@ -13,6 +13,7 @@ fuzz_core := $(patsubst %,$(B)/fuzz/%.o,decode fill examine relations poison obs
                found profiles)
 fuzz_attn := $(B)/libattn.a
 fuzz_engine :=
+fuzz_rpath := $$ORIGIN/../impl
 fuzz_libraries := -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -ldl
 fuzz_link = @echo '  LD $@'; \
   $(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(fuzz_engine)
@@ -42,7 +43,7 @@ fuzz_entry := $(if $(fuzz_alone),$(B)/fuzz/driver.o)
 
 $(fuzz_kernels:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o \
     $(fuzz_core) $(fuzz_entry) $(fuzz_attn) | $(B)/impl/lib%.so
-	$(fuzz_link) -L$(B)/impl -l:lib$*.so -Wl,-rpath,'$$ORIGIN/../impl' $(fuzz_libraries) -o $@
+	$(fuzz_link) -L$(B)/impl -l:lib$*.so -Wl,-rpath,'$(fuzz_rpath)' $(fuzz_libraries) -o $@
 
 $(B)/fuzz/any: $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o $(B)/fuzz/load.o $(fuzz_core) \
     $(fuzz_entry) $(fuzz_attn)
