@@ -146,13 +146,17 @@ static state_t state_at(const job *j, int64_t unit) {
 }
 
 static matrix_t matrix(const attest_tensor *tensor, int64_t b, int64_t head,
-                       const engine_t *engine) {
+                       const engine_t *engine, int may_be_narrow) {
     const int64_t start[ATTEST_MAX_RANK] = {b, head, 0, 0};
     return (matrix_t){
         .data = tensor->shape[2] > 0 ? attn_element(tensor, start) : NULL,
         .row_stride = tensor->stride[2],
         .column_stride = tensor->stride[3],
         .in_place = tensor->dtype == REAL_DTYPE && tensor->stride[3] == 1,
+        .narrow = may_be_narrow && tensor->stride[3] == 1 &&
+                          (tensor->dtype == ATTEST_F16 || tensor->dtype == ATTEST_BF16)
+                      ? tensor->dtype
+                      : 0,
         .load = ATTN_NAME(attn_loader)(engine, tensor->dtype),
     };
 }
@@ -212,6 +216,8 @@ static void fill_block(block_t *block, const job *j, int64_t number) {
     int64_t block_of_head = number % j->plan.blocks_per_head;
     int64_t kv_head = number / j->plan.blocks_per_head % n->kv_heads;
     int64_t b = number / j->plan.blocks_per_head / n->kv_heads;
+    int few = j->engine->micro->scores_narrow &&
+              j->plan.rows <= (int64_t)j->engine->micro->narrow_rows;
     int has_mask = (n->features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) != 0;
     *block = (block_t){
         .d = (size_t)n->head_size,
@@ -219,8 +225,8 @@ static void fill_block(block_t *block, const job *j, int64_t number) {
         .q = p->q.data,
         .q_stride = p->q.stride[3],
         .q_load = ATTN_NAME(attn_loader)(j->engine, p->q.dtype),
-        .k = matrix(&p->k, b, kv_head, j->engine),
-        .v = matrix(&p->v, b, kv_head, j->engine),
+        .k = matrix(&p->k, b, kv_head, j->engine, few),
+        .v = matrix(&p->v, b, kv_head, j->engine, few),
         .band = {.offset = attn_offset(n, b),
                  .left = n->left,
                  .right = n->right,

@@ -59,7 +59,8 @@ typedef void (*ATTN_NAME(attn_load_fn))(attn_real *to, const void *from, int64_t
 typedef struct ATTN_NAME(attn_matrix) {
     const void *data;
     int64_t row_stride, column_stride;
-    int in_place; /* attn_real with column_stride 1: may be used where it lies */
+    int in_place;    /* attn_real with column_stride 1: may be used where it lies */
+    uint32_t narrow; /* a storage type that attn_micro may read where it lies, or 0 */
     ATTN_NAME(attn_load_fn) load;
 } ATTN_NAME(attn_matrix);
 
@@ -130,6 +131,18 @@ typedef struct ATTN_NAME(attn_micro) {
                      size_t dv);
     /* 1 if all n scalars are finite, else 0 */
     int (*finite)(const attn_real *x, size_t n);
+
+    /*
+     * Optional, for blocks of at most narrow_rows rows: scores and mix over keys first, first + 1,
+     * ... of K and V as they are stored, with the same results as over their widened values.
+     */
+    size_t narrow_rows;
+    void (*scores_narrow)(attn_real *s, const attn_real *q, const void *k, uint32_t storage,
+                          int64_t first, int64_t k_stride, size_t rows, size_t keys, size_t d,
+                          attn_real scale);
+    void (*mix_narrow)(attn_real *o, const attn_real *s, const attn_real *factor, const void *v,
+                       uint32_t storage, int64_t first, int64_t v_stride, size_t rows, size_t keys,
+                       size_t dv);
 } ATTN_NAME(attn_micro);
 
 extern const ATTN_NAME(attn_micro) ATTN_NAME(attn_micro_portable);

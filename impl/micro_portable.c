@@ -130,5 +130,5 @@ static int finite(const attn_real *x, size_t n) {
 #define TEXT(name) #name
 #define TEXT_OF(name) TEXT(name)
 extern const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO);
-const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO) = {TEXT_OF(ATTN_MICRO), scores, hide,    softmax,
-                                                 mix,                 mix_some, finite};
+const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO) = {
+    TEXT_OF(ATTN_MICRO), scores, hide, softmax, mix, mix_some, finite, 0, NULL, NULL};

@@ -34,6 +34,24 @@ static SIMD size_t step_of(size_t left, size_t step) {
     return left == step || left >= step + 4 ? step : left >= 4 ? 4 : 1;
 }
 
+static SIMD size_t size_of(uint32_t storage) { return storage == ATTEST_F32 ? 4 : 2; }
+
+/* The first n of LANES elements of a storage type, widened; the rest are 0. */
+static SIMD vec v_load_as(const char *p, size_t n, uint32_t storage) {
+    const void *from = p;
+    if (storage == ATTEST_F32) {
+        return n == LANES ? v_load(from) : v_load_some(from, n);
+    }
+    if (n == LANES) {
+        return storage == ATTEST_F16 ? v_from_half(from) : v_from_brain(from);
+    }
+    float lane[LANES] = {0};
+    for (size_t l = 0; l < n; l++) {
+        lane[l] = (float)attn_load(storage, p + l * 2);
+    }
+    return v_load(lane);
+}
+
 /* Constant `keys` and `vecs` after inlining: the sums live in registers, all but what the inner
  * loop needs; so the scale waits in memory. */
 static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
@@ -82,76 +100,14 @@ static SIMD void score_columns(float *s, const float *q, const float *k, int64_t
     }
 }
 
-/* One block of score_turned: `n` dimensions, LANES of them or the rest. */
-static SIMD void turn_block(vec *sum, const float *q, const float *k, int64_t k_stride, size_t n,
-                            size_t rows, int64_t ahead) {
-    vec x[LANES];
-    UNROLLED for (size_t l = 0; l < LANES; l++) {
-        x[l] = n == LANES ? v_load(k) : v_load_some(k, n);
-        __builtin_prefetch(k + ahead);
-        k += k_stride;
-        __asm__("" : "+r"(k)); /* one running pointer, not an induction variable for each l */
-    }
-    v_transpose(x);
-    UNROLLED for (size_t e = 0; e < LANES; e++) {
-        if (e < n) {
-            UNROLLED for (size_t r = 0; r < rows; r++) {
-                sum[r] = v_fma(v_set(q[e * ROWS + r]), x[e], sum[r]);
-            }
-        }
-    }
-}
-
-/*
- * Few rows: lanes are keys. LANES x LANES elements of K are turned so that a vector holds one
- * dimension of LANES keys, which `rows` sums share. Each sum still runs along d in order.
- */
-static SIMD void score_turned(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
-                              float scale, size_t rows, int64_t ahead) {
-    vec sum[FEW_ROWS];
-    float lane[FEW_ROWS * LANES];
-    size_t c = 0;
-    UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
-    for (; c + LANES <= d; c += LANES) {
-        turn_block(sum, q + c * ROWS, k + c, k_stride, LANES, rows, ahead);
-    }
-    if (c < d) {
-        turn_block(sum, q + c * ROWS, k + c, k_stride, d - c, rows, 0);
-    }
-    UNROLLED for (size_t r = 0; r < rows; r++) {
-        v_store(lane + r * LANES, v_mul(v_set(scale), sum[r]));
-    }
-    for (size_t l = 0; l < LANES; l++) {
-        UNROLLED for (size_t r = 0; r < rows; r++) { s[l * ROWS + r] = lane[r * LANES + l]; }
-    }
-}
-
-/* Whole groups of LANES keys; returns how many were done. */
-static size_t score_few(float *s, const float *q, const float *k, int64_t k_stride, size_t rows,
-                        size_t keys, size_t d, float scale) {
-    size_t j = 0;
-    for (; j + LANES <= keys; j += LANES) {
-        const float *from = k + (int64_t)j * k_stride;
-        int64_t ahead = j + 2 * LANES <= keys ? LANES * k_stride : 0; /* to prefetch */
-        if (rows == 1) {
-            score_turned(s + j * ROWS, q, from, k_stride, d, scale, 1, ahead);
-        } else if (rows <= 4) {
-            score_turned(s + j * ROWS, q, from, k_stride, d, scale, 4, ahead);
-        } else {
-            score_turned(s + j * ROWS, q, from, k_stride, d, scale, FEW_ROWS, ahead);
-        }
-    }
-    return j;
-}
+#include "micro_few_scores.h"
 
 static void scores(float *s, const float *q, const float *k, int64_t k_stride, size_t rows,
                    size_t keys, size_t d, float scale) {
     size_t r = 0;
     if (rows <= FEW_ROWS) {
-        size_t done = score_few(s, q, k, k_stride, rows, keys, d, scale);
-        s += done * ROWS;
-        k += (int64_t)done * k_stride;
-        keys -= done;
+        score_few(s, q, (const char *)k, k_stride, rows, keys, d, scale, ATTEST_F32);
+        return;
     }
     for (; r + LANES < rows; r += LANES * SCORE_VECS) {
         score_columns(s + r, q + r, k, k_stride, keys, d, &scale, SCORE_VECS);
@@ -222,8 +178,9 @@ static SIMD vec load_column(const float *p, size_t some) {
 
 /* `ahead`: elements from a value to the one to prefetch; 0 for none. */
 static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
-                           const float *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
-                           size_t some, int64_t ahead) {
+                           const char *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
+                           size_t some, int64_t ahead, uint32_t storage) {
+    const size_t size = size_of(storage);
     vec sum[MIX_ROWS][MIX_VECS];
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
@@ -233,8 +190,8 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
     for (size_t j = 0; j < keys; j++) {
         vec value[MIX_VECS];
         UNROLLED for (size_t c = 0; c < vecs; c++) {
-            const float *from = v + (int64_t)j * v_stride + (int64_t)(c * LANES);
-            value[c] = load_column(from, some);
+            const char *from = v + (int64_t)j * v_stride + c * LANES * size;
+            value[c] = v_load_as(from, some ? some : LANES, storage);
             if (ahead) {
                 __builtin_prefetch(from + ahead);
             }
@@ -259,55 +216,51 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
 }
 
 static SIMD void mix_columns(float *o, size_t dv, const float *s, const float *factor,
-                             const float *v, int64_t v_stride, size_t rows, size_t keys,
-                             size_t vecs, size_t some, int64_t ahead) {
+                             const char *v, int64_t v_stride, size_t rows, size_t keys,
+                             size_t vecs, size_t some, int64_t ahead, uint32_t storage) {
     for (size_t r = 0, step; r < rows; r += step) {
         step = step_of(rows - r, MIX_ROWS);
         float *to = o + r * dv;
         if (step == MIX_ROWS) {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, MIX_ROWS, vecs, some, 0);
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, MIX_ROWS, vecs, some, 0,
+                      storage);
         } else if (step == 4) {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 4, vecs, some, ahead);
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 4, vecs, some, ahead, storage);
         } else {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 1, vecs, some, ahead);
+            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 1, vecs, some, ahead, storage);
         }
     }
 }
 
-static SIMD void mix_block(float *o, const float *s, const float *factor, const float *v,
-                           int64_t v_stride, size_t rows, size_t keys, size_t dv, int64_t ahead) {
+/* Strides and `ahead` in bytes. */
+static SIMD void mix_block(float *o, const float *s, const float *factor, const char *v,
+                           int64_t v_stride, size_t rows, size_t keys, size_t dv, int64_t ahead,
+                           uint32_t storage) {
+    const size_t size = size_of(storage);
     size_t c = 0;
     for (; c + LANES * MIX_VECS <= dv; c += LANES * MIX_VECS) {
-        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, MIX_VECS, 0, ahead);
+        mix_columns(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, MIX_VECS, 0, ahead,
+                    storage);
     }
     for (; c + LANES <= dv; c += LANES) {
-        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, 0, ahead);
+        mix_columns(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, 1, 0, ahead, storage);
     }
     if (c < dv) {
-        mix_columns(o + c, dv, s, factor, v + c, v_stride, rows, keys, 1, dv - c, ahead);
+        mix_columns(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, 1, dv - c, ahead,
+                    storage);
     }
 }
 
-/* Few rows leave time for little but reading V once, in order: short runs of keys, the next of
- * which is prefetched. A factor of 1 between runs changes nothing. */
-static void mix_few(float *o, const float *s, const float *factor, const float *v,
-                    int64_t v_stride, size_t rows, size_t keys, size_t dv) {
-    float ones[FEW_ROWS];
-    UNROLLED for (size_t r = 0; r < FEW_ROWS; r++) { ones[r] = 1.0f; }
-    for (size_t j = 0; j < keys; j += FEW_KEYS) {
-        size_t n = keys - j < FEW_KEYS ? keys - j : FEW_KEYS;
-        int64_t ahead = j + 2 * FEW_KEYS <= keys ? FEW_KEYS * v_stride : 0;
-        mix_block(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride,
-                  rows, n, dv, ahead);
-    }
-}
+#include "micro_few_mix.h"
 
 static void mix(float *o, const float *s, const float *factor, const float *v, int64_t v_stride,
                 size_t rows, size_t keys, size_t dv) {
+    const char *from = (const char *)v;
     if (rows <= FEW_ROWS) {
-        mix_few(o, s, factor, v, v_stride, rows, keys, dv);
+        mix_few(o, s, factor, from, v_stride, rows, keys, dv, ATTEST_F32);
     } else {
-        mix_block(o, s, factor, v, v_stride, rows, keys, dv, 0);
+        mix_block(o, s, factor, from, v_stride * (int64_t)sizeof(float), rows, keys, dv, 0,
+                  ATTEST_F32);
     }
 }
 
@@ -367,5 +320,16 @@ LOADER(load_bf16, v_from_brain, ATTEST_BF16)
 
 extern const attn_micro_f32 MICRO;
 extern const attn_engine_f32 ENGINE;
-const attn_micro_f32 MICRO = {TEXT(ATTN_SIMD), scores, hide, softmax, mix, mix_some, finite};
+const attn_micro_f32 MICRO = {
+    .name = TEXT(ATTN_SIMD),
+    .scores = scores,
+    .hide = hide,
+    .softmax = softmax,
+    .mix = mix,
+    .mix_some = mix_some,
+    .finite = finite,
+    .narrow_rows = FEW_ROWS,
+    .scores_narrow = scores_narrow,
+    .mix_narrow = mix_narrow,
+};
 const attn_engine_f32 ENGINE = {&MICRO, load_f16, load_bf16};

@@ -246,6 +246,58 @@ static void test_finite(void **state) {
     }
 }
 
+/* Over 16-bit storage: what the twin makes of the widened values. */
+static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows, size_t keys,
+                         size_t d) {
+    size_t stride = d + draw() % GAP, length = (keys - 1) * stride + d;
+    uint16_t *stored = malloc((length + stride) * sizeof *stored);
+    float *wide = malloc(length * sizeof *wide), scale = value(0);
+    for (size_t c = 0; c < length + stride; c++) {
+        attn_store(storage, stored + c, (double)value(draw() % 64 == 0));
+    }
+    for (size_t c = 0; c < length; c++) { /* `first` is 1: one row further on */
+        wide[c] = (float)attn_load(storage, stored + stride + c);
+    }
+    float *q = values(d * ROWS, 0), *s = values(KEYS * ROWS, 0), *twin_s = copy(s, KEYS * ROWS);
+    float *o = values(rows * d, 0), *twin_o = copy(o, rows * d), *factor = values(ROWS, 0);
+    e->micro->mix_narrow(o, s, factor, stored, storage, 1, (int64_t)stride, rows, keys, d);
+    attn_micro_twin_f32.mix(twin_o, s, factor, wide, (int64_t)stride, rows, keys, d);
+    e->micro->scores_narrow(s, q, stored, storage, 1, (int64_t)stride, rows, keys, d, scale);
+    attn_micro_twin_f32.scores(twin_s, q, wide, (int64_t)stride, rows, keys, d, scale);
+    int equal = same_lanes(s, twin_s, rows, keys);
+    for (size_t c = 0; c < rows * d; c++) {
+        equal &= same(o[c], twin_o[c]);
+    }
+    if (!equal) {
+        fail_msg("%s: storage %u differs at m = %zu, n = %zu, d = %zu", e->micro->name, storage,
+                 rows, keys, d);
+    }
+    free(stored);
+    free(wide);
+    free(q);
+    free(s);
+    free(twin_s);
+    free(o);
+    free(twin_o);
+    free(factor);
+}
+
+static void test_narrow(void **state) {
+    need_engine(state);
+    for (int n = 0; n < engine_count; n++) {
+        for (size_t rows = 1; rows <= engines[n]->micro->narrow_rows; rows++) {
+            for (size_t keys = 1; keys <= KEYS; keys++) {
+                check_narrow(engines[n], ATTEST_F16, rows, keys, 1 + draw() % 40);
+                check_narrow(engines[n], ATTEST_BF16, rows, keys, 1 + draw() % 40);
+            }
+        }
+        for (size_t d = 1; d <= WIDEST; d++) {
+            check_narrow(engines[n], ATTEST_F16, 1 + draw() % 8, 1 + draw() % KEYS, d);
+            check_narrow(engines[n], ATTEST_BF16, 1 + draw() % 8, 1 + draw() % KEYS, d);
+        }
+    }
+}
+
 /* Every 16-bit word, at every offset from a vector's start. */
 static void test_loaders(void **state) {
     need_engine(state);
@@ -273,7 +325,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scores),  cmocka_unit_test(test_mix),
         cmocka_unit_test(test_softmax), cmocka_unit_test(test_finite),
-        cmocka_unit_test(test_loaders),
+        cmocka_unit_test(test_loaders), cmocka_unit_test(test_narrow),
     };
     return cmocka_run_group_tests(tests, find_engines, NULL);
 }
