@@ -35,16 +35,13 @@ $(B)/vectors/examples/check: $(B)/vectors/examples/check.o $(B)/libvectors.a $(B
 # Which compiled mutants each vector kills is measured, not derived.
 vectors_mutants := $(wildcard vectors/mutants.json)
 
-.PHONY: vectors vectors-fresh vectors-everywhere print-build
+.PHONY: vectors vectors-fresh vectors-everywhere vectors-power print-build
 vectors: $(B)/vectors/generate ## write the golden vectors again, byte for byte
 	$< vectors spec/profiles $(vectors_mutants)
 
 vectors-fresh: $(B)/vectors/generate
 	@mkdir -p $(B)/corpus
 	@$< $(B)/corpus spec/profiles $(vectors_mutants)
-
-vectors-everywhere: ## the same bytes with gcc and clang, at -O0 and -O3
-	tests/test_vectors_fresh.sh everywhere
 
 vectors-everywhere: ## the same bytes with gcc and clang, at -O0 and -O3
 	tests/test_vectors_fresh.sh everywhere
