@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "drive.h"
 
 typedef ATTN_NAME(attn_engine) engine_t;
@@ -31,12 +32,10 @@ DECLARE(avx2)
 
 static const engine_t *vector_engine(const char *limit) {
     int any = !limit || strcmp(limit, "avx512") == 0;
-    if (any && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    if (any && attn_cpu_has_avx512()) {
         return VECTOR_ENGINE(avx512);
     }
-    if ((any || strcmp(limit, "avx2") == 0) && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
+    if ((any || strcmp(limit, "avx2") == 0) && attn_cpu_has_avx2()) {
         return VECTOR_ENGINE(avx2);
     }
     return NULL;

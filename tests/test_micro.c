@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "../impl/cpu.h"
 #include "../impl/drive.h"
 #include "convert.h"
 
@@ -30,12 +31,10 @@ static int engine_count;
 static int find_engines(void **state) {
     (void)state;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("f16c")) {
+    if (attn_cpu_has_avx2()) {
         engines[engine_count++] = &attn_engine_avx2_f32;
     }
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    if (attn_cpu_has_avx512()) {
         engines[engine_count++] = &attn_engine_avx512_f32;
     }
 #elif defined(__aarch64__)
