@@ -28,6 +28,21 @@ static void dot_both(const double *q, const double *k, const double *q_abs, cons
     *magnitude = add_lanes((const double *)&size);
 }
 
+/*
+ * Beside an infinity the finite products still count: where their sum may overflow in the model, it
+ * may meet the infinity with the other sign, and the score is out of the domain (raw = inf).
+ */
+static double raw_beside_special(const attn_row_data *row, const attn_oracle_call *call,
+                                 const attn_key_facts *facts, const double *k_abs) {
+    attn_key_facts finite = {.k_sum = facts->k_sum, .k_max = facts->k_max};
+    for (int64_t c = 0; c < call->normal->head_size; c++) {
+        if (isfinite(row->q_abs[c]) && isfinite(k_abs[c])) {
+            finite.raw += row->q_abs[c] * k_abs[c];
+        }
+    }
+    return attn_score_in_domain(&call->bound, &finite, row->q_max, 0) ? 0 : (double)INFINITY;
+}
+
 static int seen_by_any(const attn_row_block *block, int64_t j) {
     for (int r = 0; r < block->count; r++) {
         if (block->rows[r].visible[j]) {
@@ -59,6 +74,7 @@ void attn_block_scores(attn_row_block *block, const attn_oracle_call *call) {
                 *facts = (attn_key_facts){0}; /* its score is 0 by decree: no k takes part */
             } else if (row->q_special || key.special) {
                 facts->linear = normal->scale * attn_special_dot(row->q, k, normal->head_size);
+                facts->raw = raw_beside_special(row, call, facts, k_abs);
             } else {
                 double dot;
                 dot_both(row->q, k, row->q_abs, k_abs, call->padded_d, &dot, &facts->raw);
