@@ -4,18 +4,25 @@
 #define ATTN_CPU_H
 
 #if defined(__x86_64__)
+#if defined(__clang__) && __clang_major__ < 16
 #include <cpuid.h>
+static inline int attn_cpu_has_f16c(void) { /* this compiler does not know the name */
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
+}
+#else
+static inline int attn_cpu_has_f16c(void) { return __builtin_cpu_supports("f16c") != 0; }
+#endif
 
 static inline int attn_cpu_has_avx2(void) {
-    unsigned a = 0, b = 0, c = 0, d = 0; /* F16C by hand: not every compiler knows its name */
-    int has_f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
-    return has_f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && attn_cpu_has_f16c();
 }
 
+/* Conversions of 16-bit floats are a part of AVX512F. */
 static inline int attn_cpu_has_avx512(void) {
-    return attn_cpu_has_avx2() && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #endif
 
