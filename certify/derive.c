@@ -156,7 +156,11 @@ int64_t attest_part_differs(const attest_bench *bench, const attest_kept *whole,
     attest_kept now = attest_keep(bench);
     const attn_normal *n = &bench->normal;
     int64_t differing = 0, row = 0;
-    for (int64_t b = 0; now.o != NULL && b < n->batch; b++) {
+    if (now.o == NULL || whole->o == NULL) { /* what cannot be compared does not agree */
+        attest_kept_free(&now);
+        return 1;
+    }
+    for (int64_t b = 0; b < n->batch; b++) {
         for (int64_t h = 0; h < n->q_heads; h++) {
             for (int64_t i = 0; i < n->queries; i++, row++) {
                 const int64_t there =

@@ -132,6 +132,27 @@ static json_t *certificate_json(const attest_certificate *c) {
     return o;
 }
 
+/* What each check cost and found. */
+static json_t *checks_json(const attest_report *r) {
+    json_t *list = json_array();
+    for (int i = 0; attest_check_at(i) != NULL; i++) {
+        const char *name = attest_check_at(i)->name;
+        int64_t cases = 0, bad = 0;
+        double seconds = 0;
+        for (size_t k = 0; k < r->count; k++) {
+            if (strcmp(r->entries[k].check, name) == 0) {
+                cases++;
+                bad += attest_verdict_is_bad(r->entries[k].result.verdict);
+                seconds += r->entries[k].result.seconds;
+            }
+        }
+        json_array_append_new(list, json_pack("{s:s,s:I,s:I,s:f}", "name", name, "cases",
+                                              (json_int_t)cases, "bad", (json_int_t)bad,
+                                              "seconds", seconds));
+    }
+    return list;
+}
+
 int attest_report_json(const char *path, const attest_report *r, const attest_certificate *c,
                        char why[ATTEST_MESSAGE_BYTES]) {
     json_t *root = json_object(), *suite = json_object(), *cases = json_array();
@@ -160,6 +181,7 @@ int attest_report_json(const char *path, const attest_report *r, const attest_ce
     for (size_t i = 0; i < r->count; i++) {
         json_array_append_new(cases, case_json(&r->entries[i]));
     }
+    json_object_set_new(root, "checks", checks_json(r));
     json_object_set_new(root, "cases", cases);
     int written = json_dump_file(root, path, JSON_INDENT(1)) == 0;
     json_decref(root);

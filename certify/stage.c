@@ -346,8 +346,9 @@ int attest_stage_stray(const attest_stage *stage, int *slot, int64_t *distance) 
             continue;
         }
         unsigned char *expected = malloc((size_t)p->map_bytes);
-        if (expected == NULL) {
-            continue;
+        if (expected == NULL) { /* what cannot be looked at is not fine */
+            *distance = 0;
+            return 1;
         }
         const uint64_t data = p->data_offset - p->map_offset;
         attest_pattern_fill(expected, p->map_bytes, stage->pattern);
@@ -372,7 +373,7 @@ int attest_stage_stray(const attest_stage *stage, int *slot, int64_t *distance) 
 }
 
 int attest_stage_settled(const attest_stage *stage) {
-    for (int slot = ATTEST_SLOT_O; slot <= ATTEST_SLOT_LSE; slot++) {
+    for (int slot = ATTEST_SLOT_O; slot <= ATTEST_SLOT_WORKSPACE; slot++) {
         const attest_place *p = &stage->place[slot];
         const unsigned char *image = stage->image[slot - ATTEST_INPUT_SLOTS];
         if (p->present && !is_sparse(p) && image != NULL &&

@@ -44,7 +44,7 @@ int attest_stage_collect(attest_stage *stage);
  */
 int attest_stage_stray(const attest_stage *stage, int *slot, int64_t *distance);
 
-/* Whether the shared outputs still hold what was collected. */
+/* Whether the shared outputs and the workspace still hold what was collected. */
 int attest_stage_settled(const attest_stage *stage);
 
 /* Hash of every input byte, gaps included; sparse tensors left out: no worker can write them. */

@@ -35,7 +35,7 @@ static void plan(attest_plan *plan) {
     }
 }
 
-/* At most 3 * 64: exact in every type, and no rounding of a model comes near one half. */
+/* At most 3 * 8: exact in every type, and no rounding of a model comes near one half. */
 static double number_of(const attn_normal *n, int64_t b, int64_t g) {
     return (double)(b * n->kv_heads + g + 1);
 }

@@ -64,7 +64,8 @@ static int promised(const attest_kernel_info *kernel, const attest_vector_recipe
     return 1;
 }
 
-/* Recipes for other profiles are left out: this kernel's defaults are not theirs. */
+/* Only recipes of the profile `attest`, whose options are all explicit where a default could differ:
+ * what the kernel's own profile makes of them is what the oracle judges by. */
 static void plan(attest_plan *plan) {
     attest_recipe_list recipes;
     if (attest_corpus_recipes(&recipes) != 0) {
@@ -131,7 +132,9 @@ static void add_ids(const char *words, attest_result *result) {
         char id[16];
         size_t length = strcspn(words, " ");
         snprintf(id, sizeof id, "%.*s", (int)length, words);
-        attest_ids_add(&result->ids, id);
+        if (strncmp(id, "ISO", 3) != 0) { /* isolation is a matter of bits, not of a radius */
+            attest_ids_add(&result->ids, id);
+        }
         words += length + (words[length] == ' ');
     }
 }
@@ -147,28 +150,30 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     }
     if (found && attest_bench_build(bench, c, result)) {
         if (!fill(bench, found)) {
-            attest_result_mistrust(result, "the case is not the vector that it names");
+            attest_result_bad(result, ATTEST_ERROR, NULL, 0,
+                              "attest: the case is not the vector that it names");
         } else {
             add_ids(found->requirements, result);
             if (attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result) &&
-                bench->normal.queries * bench->normal.value_size > 0) {
+                bench->normal.queries > 0 &&
+                (bench->normal.value_size > 0 || (c->features & ATTEST_LSE))) {
                 attest_judge_values(bench, JUDGED_PRODUCTS, result);
             }
         }
     } else if (!found) {
-        attest_result_mistrust(result, "no vector has this number");
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: no vector has this number");
     }
     attest_recipes_free(&recipes);
 }
 
 const attest_check attest_check_vectors = {
     .name = "vectors",
-    .sentence = "The golden vectors: every option, size and type once, with known answers.",
+    .sentence = "The inputs of the golden vectors: every option, size and type once.",
     .requirements =
         "SEM-01 SEM-02 SEM-03 SEM-04 SEM-05 SEM-06 SEM-07 SEM-08 SEM-09 SEM-10 SEM-11 SEM-12 "
         "SEM-13 SEM-14 SEM-15 MASK-01 MASK-02 MASK-03 MASK-04 MASK-05 MASK-06 MASK-07 MASK-08 "
-        "MASK-09 MASK-10 MASK-11 NUM-01 NUM-02 NUM-03 NUM-04 NUM-05 NUM-06 NUM-07 ISO-01 ISO-02 "
-        "ISO-03 ISO-04 ISO-05 ISO-06 ISO-07 SPV-01 SPV-02 SPV-03 SPV-04 SPV-05 SPV-06 SPV-07 "
+        "MASK-09 MASK-10 MASK-11 NUM-01 NUM-02 NUM-03 NUM-04 NUM-05 NUM-06 NUM-07 "
+        "SPV-01 SPV-02 SPV-03 SPV-04 SPV-05 SPV-06 SPV-07 "
         "SPV-08",
     .classes = "",
     .catalogue = "",
