@@ -35,7 +35,7 @@ $(B)/vectors/examples/check: $(B)/vectors/examples/check.o $(B)/libvectors.a $(B
 # Which compiled mutants each vector kills is measured, not derived.
 vectors_mutants := $(wildcard vectors/mutants.json)
 
-.PHONY: vectors vectors-fresh vectors-everywhere vectors-power print-build
+.PHONY: vectors vectors-fresh vectors-everywhere vectors-arm vectors-power print-build
 vectors: $(B)/vectors/generate ## write the golden vectors again, byte for byte
 	$< vectors spec/profiles $(vectors_mutants)
 
@@ -45,6 +45,11 @@ vectors-fresh: $(B)/vectors/generate
 
 vectors-everywhere: ## the same bytes with gcc and clang, at -O0 and -O3
 	tests/test_vectors_fresh.sh everywhere
+
+vectors-arm: ## the same bytes on AArch64, under qemu-user
+	vectors/aarch64.sh
+
+check-full: vectors-everywhere vectors-arm
 
 # Run `make vectors` afterwards: the manifest repeats what was measured.
 vectors-power: $(B)/vectors/examples/check mutant-kernels ## measure which mutants each vector kills
