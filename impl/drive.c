@@ -301,7 +301,7 @@ static void chunks_in_use(const job *j, const block_t *block, int64_t *first, in
 
 static void whole_block(const job *j, desk *d, block_t *block, int64_t number) {
     fill_block(block, j, number);
-    ATTN_NAME(attn_block_start)(block, &d->scratch);
+    ATTN_NAME(attn_block_start)(block, j->engine->micro, &d->scratch);
     ATTN_NAME(attn_state_begin)(&d->total, block, 1);
     int64_t first, last;
     chunks_in_use(j, block, &first, &last);
@@ -324,7 +324,7 @@ static void *worker(void *argument) {
         if (j->plan.split) {
             state_t state = state_at(j, unit);
             fill_block(&block, j, unit / j->plan.chunks);
-            ATTN_NAME(attn_block_start)(&block, &d.scratch);
+            ATTN_NAME(attn_block_start)(&block, j->engine->micro, &d.scratch);
             run_chunk(j, &block, &d.scratch, &state, unit % j->plan.chunks);
         } else {
             whole_block(j, &d, &block, unit);

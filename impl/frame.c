@@ -43,23 +43,18 @@ void ATTN_NAME(attn_row_span)(const block_t *block, size_t r, int64_t *low, int6
     }
 }
 
-void ATTN_NAME(attn_block_start)(const block_t *block, const scratch_t *scratch) {
-    int in_place = block->q_stride == 1 && block->q_load == ATTN_NAME(attn_load_real);
+void ATTN_NAME(attn_block_start)(const block_t *block, const micro_t *micro,
+                                 const scratch_t *scratch) {
+    if (block->q_stride == 1 && block->q_load == ATTN_NAME(attn_load_real)) {
+        micro->turn(scratch->q, (const attn_real *)block->q, block->q_at, block->rows, block->d);
+        return;
+    }
     for (size_t r = 0; r < ROWS; r++) {
-        const attn_real *row = scratch->line;
-        if (r >= block->rows) {
-            for (size_t c = 0; c < block->d; c++) {
-                scratch->q[c * ROWS + r] = ZERO;
-            }
-            continue;
-        }
-        if (in_place) {
-            row = (const attn_real *)block->q + block->q_at[r];
-        } else {
+        if (r < block->rows) {
             block->q_load(scratch->line, block->q, block->q_at[r], block->q_stride, block->d);
         }
         for (size_t c = 0; c < block->d; c++) {
-            scratch->q[c * ROWS + r] = row[c];
+            scratch->q[c * ROWS + r] = r < block->rows ? scratch->line[c] : ZERO;
         }
     }
 }

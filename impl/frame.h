@@ -114,6 +114,8 @@ typedef struct ATTN_NAME(attn_scratch) {
  */
 typedef struct ATTN_NAME(attn_micro) {
     const char *name;
+    /* q[c][r] = from[at[r] + c], and 0 in the lanes beyond the last row */
+    void (*turn)(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d);
     /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c] */
     void (*scores)(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale);
@@ -153,6 +155,7 @@ void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position
 
 /* Packs the queries of a block into scratch; once before its first range. */
 void ATTN_NAME(attn_block_start)(const ATTN_NAME(attn_block) * block,
+                                 const ATTN_NAME(attn_micro) * micro,
                                  const ATTN_NAME(attn_scratch) * scratch);
 
 /* The state before any key: the sink counts as a key whose value is 0, if `with_sink` is not 0. */

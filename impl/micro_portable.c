@@ -38,6 +38,14 @@ void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position
 }
 #endif
 
+static void turn(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d) {
+    for (size_t r = 0; r < ROWS; r++) {
+        for (size_t c = 0; c < d; c++) {
+            q[c * ROWS + r] = r < rows ? from[at[r] + (int64_t)c] : ZERO;
+        }
+    }
+}
+
 static void scores(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale) {
     for (size_t j = 0; j < keys; j++) {
@@ -131,4 +139,4 @@ static int finite(const attn_real *x, size_t n) {
 #define TEXT_OF(name) TEXT(name)
 extern const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO);
 const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO) = {
-    TEXT_OF(ATTN_MICRO), scores, hide, softmax, mix, mix_some, finite, 0, NULL, NULL};
+    TEXT_OF(ATTN_MICRO), turn, scores, hide, softmax, mix, mix_some, finite, 0, NULL, NULL};

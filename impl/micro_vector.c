@@ -100,6 +100,25 @@ static SIMD void score_columns(float *s, const float *q, const float *k, int64_t
     }
 }
 
+static void turn(float *q, const float *from, const int64_t *at, size_t rows, size_t d) {
+    for (size_t r = 0; r < ROWS; r += LANES) {
+        for (size_t c = 0; c < d; c += LANES) {
+            size_t n = d - c < LANES ? d - c : LANES;
+            vec x[LANES];
+            UNROLLED for (size_t l = 0; l < LANES; l++) {
+                x[l] = r + l < rows ? v_load_as((const char *)(from + at[r + l] + c), n, ATTEST_F32)
+                                    : v_set(0.0f);
+            }
+            v_transpose(x);
+            UNROLLED for (size_t e = 0; e < LANES; e++) {
+                if (e < n) {
+                    v_store(q + (c + e) * ROWS + r, x[e]);
+                }
+            }
+        }
+    }
+}
+
 #include "micro_few_scores.h"
 
 static void scores(float *s, const float *q, const float *k, int64_t k_stride, size_t rows,
@@ -322,6 +341,7 @@ extern const attn_micro_f32 MICRO;
 extern const attn_engine_f32 ENGINE;
 const attn_micro_f32 MICRO = {
     .name = TEXT(ATTN_SIMD),
+    .turn = turn,
     .scores = scores,
     .hide = hide,
     .softmax = softmax,

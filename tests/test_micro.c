@@ -130,6 +130,28 @@ static void test_scores(void **state) {
     }
 }
 
+static void test_turn(void **state) {
+    need_engine(state);
+    for (int n = 0; n < engine_count; n++) {
+        for (size_t rows = 1; rows <= ROWS; rows++) {
+            for (size_t d = 1; d <= WIDEST; d++) {
+                int64_t at[ROWS];
+                for (size_t r = 0; r < rows; r++) {
+                    at[r] = (int64_t)((rows - 1 - r) * d); /* the last row first: exact ends */
+                }
+                float *from = values(rows * d, 1), *got = values(d * ROWS, 0);
+                float *expected = values(d * ROWS, 0);
+                engines[n]->micro->turn(got, from, at, rows, d);
+                attn_micro_twin_f32.turn(expected, from, at, rows, d);
+                assert_true(same_lanes(got, expected, ROWS, d));
+                free(from);
+                free(got);
+                free(expected);
+            }
+        }
+    }
+}
+
 static void check_mix(const attn_micro_f32 *m, size_t rows, size_t keys, size_t dv) {
     int special = draw() % 4 == 0;
     int64_t stride = (int64_t)(dv + draw() % GAP);
@@ -322,7 +344,8 @@ static void test_loaders(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scores),  cmocka_unit_test(test_mix),
+        cmocka_unit_test(test_turn),    cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_mix),
         cmocka_unit_test(test_softmax), cmocka_unit_test(test_finite),
         cmocka_unit_test(test_loaders), cmocka_unit_test(test_narrow),
     };
