@@ -82,8 +82,11 @@ fuzz-cover:
 	$(fuzz_make) B=build/fuzz-cover OPT='-O1 -fprofile-instr-generate -fcoverage-mapping' \
 	    LDFLAGS=-fprofile-instr-generate fuzz_alone=1 fuzz-programs
 
+# With ASan where the compiler behind AFL++ has its run time.
 fuzz-afl: ## build the fuzz targets for AFL++, in build/fuzz-afl/fuzz
-	+$(MAKE) --no-print-directory CC=afl-clang-fast OPT=-O1 B=build/fuzz-afl SAN=address \
+	+echo 'int main(void) { return 0; }' | AFL_QUIET=1 afl-clang-fast -fsanitize=address -x c - \
+	    -o build/has-asan 2>/dev/null && san=address; \
+	AFL_QUIET=1 $(MAKE) --no-print-directory CC=afl-clang-fast OPT=-O1 B=build/fuzz-afl SAN=$$san \
 	    fuzz_engine=-fsanitize=fuzzer fuzz-programs
 
 fuzz: fuzz-build ## fuzz TARGET=flash (default: all, in turn) for TIME=60 seconds each
