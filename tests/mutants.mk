@@ -23,7 +23,10 @@ $(B)/mutants/$(1)-%.so: impl/mutants/$(1).c $(mutant_headers) $(mutant_parts) im
 endef
 $(foreach family,$(mutant_families),$(eval $(call mutant_family,$(family))))
 
-$(mutant_probe): $(addprefix $(B)/impl/mutants/,probe.o checks.o trial.o) $(B)/libattn.a
+$(mutant_probe): $(addprefix $(B)/impl/mutants/,probe.o checks_rows.o checks_calls.o trial.o) $(B)/libattn.a
 	$(CC) $(LDFLAGS) $^ -lmpfr -lgmp -lm -lpthread -ldl -o $@
+
+$(B)/mutants/rules: $(addprefix $(B)/impl/mutants/,rules.o trial.o) $(B)/libvectors.a $(B)/libattn.a
+	$(CC) $(LDFLAGS) $^ -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -ldl -o $@
 
 run-tests: mutant-kernels

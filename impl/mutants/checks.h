@@ -3,16 +3,27 @@
 #ifndef ATTN_MUTANT_CHECKS_H
 #define ATTN_MUTANT_CHECKS_H
 
+#include "normal.h"
 #include "trial.h"
 
 typedef struct probe {
     const attest_kernel *kernel;
     const char *line;
     int refused; /* the kernel did not answer ATTEST_OK */
+    const attest_kernel *(*entry)(uint32_t);
 } probe;
 
 typedef int (*probe_check)(probe *p, trial *t);
 
+/* One call; the dense results, or NULL with `refused` set. */
+double *probe_call(probe *p, trial *t, size_t *n);
+int probe_differ(const double *a, const double *b, size_t n);
+/* Calls, and looks whether outputs, or LSEs, are outside the oracle's intervals. */
+int probe_outside(probe *p, trial *t, int lse);
+int probe_normalise(attn_normal *n, const attest_problem *p);
+void probe_set_row(const attest_tensor *x, int64_t b, int64_t h, int64_t s, double value);
+
+int probe_descriptor(probe *p, trial *t);
 int probe_value(probe *p, trial *t);
 int probe_lse(probe *p, trial *t);
 int probe_hull(probe *p, trial *t);

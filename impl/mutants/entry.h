@@ -47,7 +47,7 @@ static attest_status plain_forward(const attest_problem *p, char message[ATTEST_
     (ATTEST_SAME_THREADS | ATTEST_SAME_POSITION | ATTEST_SAME_BATCH | ATTEST_SAME_CHUNK |          \
      ATTEST_SAME_DECODE | ATTEST_SAME_PREFIX)
 
-/* A family may put its own functions in place of these three. */
+/* A family may put its own in place of these. */
 #ifndef SUPPORTS
 #define SUPPORTS plain_supports
 #endif
@@ -58,15 +58,25 @@ static attest_status plain_forward(const attest_problem *p, char message[ATTEST_
 #define FORWARD plain_forward
 #endif
 
+#ifndef KERNEL_NAME
+#define KERNEL_NAME FAMILY "/" TEXT(MUTANT)
+#endif
+#ifndef MODEL
+#define MODEL "f32-strict"
+#endif
+#ifndef FEATURES
+#define FEATURES ATTEST_ALL_FEATURES
+#endif
+
 static const attest_kernel kernel = {
     .struct_bytes = sizeof kernel,
     .abi_version = ATTEST_ABI_VERSION,
-    .name = FAMILY "/" TEXT(MUTANT),
+    .name = KERNEL_NAME,
     .vendor = "attest",
     .version = "1",
     .profile = "attest",
-    .model = "f32-strict",
-    .features = ATTEST_ALL_FEATURES,
+    .model = MODEL,
+    .features = FEATURES,
     .shapes = ATTEST_ALL_SHAPES,
     .dtypes = UINT64_C(1) << ATTEST_F32 | UINT64_C(1) << ATTEST_F16 | UINT64_C(1) << ATTEST_BF16,
     .isolation = ATTEST_ISOLATION_FULL,
@@ -77,8 +87,10 @@ static const attest_kernel kernel = {
     .forward = FORWARD,
 };
 
+#ifndef OWN_ENTRY
 const attest_kernel *attest_kernel_v1(uint32_t host_abi_version) {
     return host_abi_version == ATTEST_ABI_VERSION ? &kernel : NULL;
 }
+#endif
 
 #endif

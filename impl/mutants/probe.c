@@ -8,7 +8,7 @@
  *
  * -o runs the named checks alone, comma-separated.
  *
- * Words: value (outside the oracle's interval), lse (likewise), hull (no mean of values), dirty (depends on what outputs or
+ * Words: descriptor (not well formed, or not the same twice), value (outside the oracle's interval), lse (likewise), hull (no mean of values), dirty (depends on what outputs or
  * workspace held, or left something unwritten), gaps (wrote between elements), hidden (a key that a
  * row does not see changes it), rows (another row's q does), repeat, history, threads, batch, chunk,
  * together (concurrent calls), environment, refuse (unknown fields), supports, unseen (touched a
@@ -29,6 +29,7 @@ static const struct {
     const char *name;
     probe_check run;
 } checks[] = {
+    {"descriptor", probe_descriptor},
     {"value", probe_value},     {"lse", probe_lse},         {"dirty", probe_dirty},
     {"hull", probe_hull},
     {"gaps", probe_gaps},       {"hidden", probe_hidden},   {"rows", probe_rows},
@@ -53,7 +54,7 @@ static int child(const char *path, int number, const char *line) {
         return NOT_RUN;
     }
     alarm(SECONDS);
-    probe p = {.kernel = entry(ATTEST_ABI_VERSION), .line = line};
+    probe p = {.kernel = entry(ATTEST_ABI_VERSION), .line = line, .entry = entry};
     char why[ATTEST_MESSAGE_BYTES] = "";
     int broken = 0;
     for (int at_start = 0; at_start < 2 && !broken && !p.refused; at_start++) {

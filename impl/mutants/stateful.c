@@ -37,7 +37,11 @@ enum {
     REFUSES_LONG_QUERIES,
     REFUSES_NO_KEYS,
     SUPPORTS_LEARNS,
-    SUPPORTS_DISAGREES
+    SUPPORTS_DISAGREES,
+    DESCRIPTOR_UNKNOWN_MODEL,
+    DESCRIPTOR_UNKNOWN_FEATURE,
+    DESCRIPTOR_WITHOUT_NAME,
+    DESCRIPTOR_CHANGES
 };
 
 static uint64_t key_of(const attn_normal *n) {
@@ -161,6 +165,10 @@ static void run(const attn_normal *given) {
 
 #define SUPPORTS own_supports
 #define FORWARD own_forward
+#define KERNEL_NAME (MUTANT == DESCRIPTOR_WITHOUT_NAME ? NULL : FAMILY "/" TEXT(MUTANT))
+#define MODEL (MUTANT == DESCRIPTOR_UNKNOWN_MODEL ? "f32-quick" : "f32-strict")
+#define FEATURES (ATTEST_ALL_FEATURES | (uint64_t)(MUTANT == DESCRIPTOR_UNKNOWN_FEATURE) << 40)
+#define OWN_ENTRY
 static attest_status own_supports(const attest_problem *p, char message[ATTEST_MESSAGE_BYTES]);
 static attest_status own_forward(const attest_problem *p, char message[ATTEST_MESSAGE_BYTES]);
 #include "entry.h"
@@ -225,4 +233,15 @@ static attest_status own_forward(const attest_problem *given, char message[ATTES
         message[0] = '\0';
     }
     return status;
+}
+
+const attest_kernel *attest_kernel_v1(uint32_t host_abi_version) {
+    static attest_kernel other;
+    static int asked;
+    if (MUTANT == DESCRIPTOR_CHANGES && asked++ > 0) { /* promises less the second time */
+        other = kernel;
+        other.features &= ~ATTEST_SINKS;
+        return &other;
+    }
+    return host_abi_version == ATTEST_ABI_VERSION ? &kernel : NULL;
 }

@@ -187,8 +187,17 @@ static void *element(const attest_tensor *x, const int64_t at[ATTEST_MAX_RANK]) 
     return (void *)(uintptr_t)attn_element(x, at);
 }
 
+/* About normal: twelve uniform draws less their mean. */
+static double bell(uint64_t *state) {
+    double sum = -6;
+    for (int draw = 0; draw < 12; draw++) {
+        sum += (double)(trial_draw(state) >> 11) * 0x1p-53;
+    }
+    return sum;
+}
+
 static double value_at(const trial *t, int index, const int64_t *at, uint64_t *state) {
-    double value = coarse(state);
+    double value = t->normal && index < 3 ? bell(state) : coarse(state);
     if (index == 0) {
         return (t->signs ? fabs(value) + 0.25 : value) * t->amp;
     }
@@ -197,7 +206,7 @@ static double value_at(const trial *t, int index, const int64_t *at, uint64_t *s
         return at[2] == t->p.k.shape[2] - 1 ? value * t->late : value;
     }
     if (index == 2) {
-        return value * t->vamp + number(t->line, "vshift", 0);
+        return value * t->vamp + t->vshift;
     }
     if (index == 4) {
         return number(t->line, "sinks", 0) * (isinf(number(t->line, "sinks", 0)) ? 1 : value);
@@ -350,7 +359,9 @@ int trial_build(trial *t, const char *line, int at_start, char why[ATTEST_MESSAG
     t->amp = number(line, "amp", 1);
     t->vamp = number(line, "vamp", 1);
     t->late = number(line, "late", 1);
+    t->vshift = number(line, "vshift", 0);
     t->signs = (int)integer(line, "signs", 0);
+    t->normal = (int)integer(line, "normal", 0);
     describe(t);
     for (int index = 0; index < TRIAL_OPERANDS; index++) {
         attest_tensor *x = operand(t, index);

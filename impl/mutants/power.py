@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""From measured results to spec/power.md.
+
+usage: power.py collect [--build DIR]   take DIR/mutants/kill-matrix.json into results.json
+       power.py page                    write spec/power.md from results.json
+       power.py check                   fail unless the page is what `page` would write
+
+The page says by itself when the results were measured on other sources than those beside it.
+"""
+
+import argparse
+import os
+import sys
+
+import matrix
+
+RESULTS = os.path.join(matrix.ROOT, "impl/mutants/results.json")
+PAGE = os.path.join(matrix.ROOT, "spec/power.md")
+RULE_TEXT = {
+    "allclose-2": "allclose, 1e-2 + 1e-2·\\|y\\|, five seeds, one shape, plain and causal",
+    "allclose-4": "allclose, 1e-4 + 1e-4·\\|y\\|, the same",
+    "twice-baseline": "twice the error of a plain version, FlashAttention's lengths up to 512",
+    "nmse": "NMSE ≤ 5e-4, ggml's lengths and options",
+    "onnx": "the ONNX vectors at 1e-7 + 1e-3·\\|y\\|",
+}
+
+
+def level_data(data, level, names):
+    """Of each mutant at one level: what killed it. A full run says more than one to the first kill."""
+    found = {}
+    for kind in ("first", "full"):
+        for name, result in matrix.level_results(data, kind, level, names).items():
+            found[name] = {"killed": result["killed"], "check": result["check"],
+                           "checks": sorted(result["checks"]) if kind == "full" else None,
+                           "class": result["class"] if kind == "full" else None}
+    return found
+
+
+def collect(build):
+    data = matrix.load_json(f"{build}/mutants/kill-matrix.json", None)
+    names = [mutant["id"] for mutant in matrix.table()["mutants"]]
+    results = {
+        "measured_on": {name: matrix.source_hash(name) for name in matrix.SOURCES},
+        "levels": {level: level_data(data, level, names) for level in ("smoke", "quick")},
+        "rules": {rule: sorted(name for name, result in found.items() if result["rejects"])
+                  for rule, found in data.get("rules", {}).items()},
+        "right_kernels": sorted({key.split()[-1] for key in data["alarms"]}),
+        "alarms": {},
+    }
+    for key, result in data["alarms"].items():
+        entry = results["alarms"].setdefault(key.split()[1], {"runs": 0, "alarms": []})
+        entry["runs"] += 1
+        if not result["certified"]:
+            entry["alarms"].append(key)
+    matrix.save_json(RESULTS, results)
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "–"
+
+
+def check_names():
+    """The certifier's checks, from its list."""
+    with open(os.path.join(matrix.ROOT, "certify/checks.def"), encoding="utf-8") as file:
+        return [line.split("(")[1].split(")")[0].split(",")[0].strip().strip('"').replace("_", "-")
+                for line in file if "(" in line and not line.lstrip().startswith(("/", "*", "#"))]
+
+
+def class_order(name):
+    return (0, int(name), "") if name.isdigit() else (1, 0, name)
+
+
+def by_class(table, levels):
+    lines = ["| class | | mutants | smoke | quick |", "|---|---|---|---|---|"]
+    for number in sorted({mutant["class"] for mutant in table["mutants"]}, key=class_order):
+        names = [mutant["id"] for mutant in table["mutants"] if mutant["class"] == number]
+        cells = []
+        for level in ("smoke", "quick"):
+            known = [name for name in names if name in levels[level]]
+            killed = sum(levels[level][name]["killed"] for name in known)
+            cells.append(f"{killed}" if len(known) == len(names) else f"{killed} of {len(known)} run")
+        lines.append(f"| {number} | {table['classes'][number]} | {len(names)} | {' | '.join(cells)} |")
+    return lines
+
+
+def by_check(levels):
+    full = {name: result for name, result in levels["smoke"].items() if result["checks"] is not None}
+    names = check_names()
+    lines = ["| check | mutants it kills | only it kills |", "|---|---|---|"]
+    for check in names:
+        kills = [name for name, result in full.items() if check in result["checks"]]
+        alone = [name for name in kills if full[name]["checks"] == [check]]
+        lines.append(f"| {check} | {len(kills)} | {len(alone)} |")
+    idle = [check for check in names if not any(check in result["checks"] for result in full.values())]
+    return lines, idle
+
+
+def naming(table, levels):
+    """How often a full run names the class of the mutant, or one the table lists beside it."""
+    total = right = 0
+    for mutant in table["mutants"]:
+        result = levels["smoke"].get(mutant["id"], {})
+        if result.get("killed") and result.get("checks") is not None and mutant["class"].isdigit():
+            total += 1
+            right += result["class"] in (mutant["class"], *mutant.get("also", []))
+    return right, total
+
+
+def totals(table, levels, level):
+    known = [mutant["id"] for mutant in table["mutants"] if mutant["id"] in levels[level]]
+    return sum(levels[level][name]["killed"] for name in known), len(known)
+
+
+def page():
+    table, results = matrix.table(), matrix.load_json(RESULTS, None)
+    levels, count = results["levels"], len(table["mutants"])
+    current = {name: matrix.source_hash(name) for name in matrix.SOURCES}
+    stale = [name for name in current if results["measured_on"].get(name) != current[name]]
+    lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", "# How much the suite finds", "",
+             "Generated by `make power` from `impl/mutants/results.json`; how long things took is in",
+             "`build/default/mutants/kill-matrix.json` after `make mutants`.", ""]
+    if stale:
+        lines += [f"**Stale**: measured on other sources ({', '.join(stale)}) than those in this tree.", ""]
+    lines += [f"A mutant is a kernel with one plausible mistake, nearly always one that was published. There are",
+              f"{count}, in eight families; `impl/mutants/mutants.json` has the class, the requirement broken, where",
+              "the mistake was seen, and a problem on which it shows. Every one is first shown to be wrong there",
+              "without the certifier (`tests/test_mutants.py`).", ""]
+    for level in ("smoke", "quick"):
+        killed, known = totals(table, levels, level)
+        if known:
+            lines.append(f"- level `{level}` kills {killed} of {known} ({percent(killed, known)});")
+    right, total = naming(table, levels)
+    lines.append(f"- a failed run at `smoke` names the right class for {right} of {total} ({percent(right, total)}).")
+    survivors = sorted(name for name in (mutant["id"] for mutant in table["mutants"])
+                       if not levels["smoke"].get(name, {}).get("killed")
+                       and not levels["quick"].get(name, {}).get("killed"))
+    why = {mutant["id"]: mutant for mutant in table["mutants"]}
+    lines += ["", "## Survivors", ""]
+    lines += [f"- `{name}` ({why[name]['requirement']}): {why[name]['why']}" for name in survivors] or ["None."]
+    lines += ["", "## By bug class", "", *by_class(table, levels)]
+    checks, idle = by_check(levels)
+    lines += ["", "## By check, level smoke", "", *checks, "",
+              f"Checks that kill nothing: {', '.join(idle) if idle else 'none'}."]
+    lines += ["", "## Rules in use elsewhere, same mutants", "",
+              "| rule | mutants rejected | | right kernels rejected |", "|---|---|---|---|"]
+    for rule, text in RULE_TEXT.items():
+        rejected = results["rules"].get(rule)
+        if rejected is not None:
+            wrong = [name for name in rejected if "/" in name]
+            lines.append(f"| {text} | {len(wrong)} | {percent(len(wrong), count)} | {len(rejected) - len(wrong)} |")
+    for level in ("smoke", "quick"):
+        killed, known = totals(table, levels, level)
+        alarms = results["alarms"].get(level, {"runs": 0, "alarms": []})
+        if known:
+            lines.append(f"| attest, level {level} | {killed} of {known} | {percent(killed, known)} | "
+                         f"{len(alarms['alarms'])} in {alarms['runs']} runs |")
+    lines += ["", "Those rules are run as their projects run them: ordinary memory, their shapes and options, no",
+              "poison, no second call. Most of what they miss they could not see at any tolerance.", "",
+              "## Not expressible", ""]
+    lines += [f"- class {number}: {text}" for number, text in table["not_expressible"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=["collect", "page", "check"])
+    parser.add_argument("--build", default="build/default")
+    arguments = parser.parse_args()
+    if arguments.command == "collect":
+        collect(arguments.build)
+    text = page()
+    if arguments.command == "check":
+        with open(PAGE, encoding="utf-8") as file:
+            same = file.read() == text
+        print(f"{'ok' if same else 'not ok'} 1 - spec/power.md is what its data say (make power)")
+        return not same
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
