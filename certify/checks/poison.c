@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* K2: what a row may not see is replaced; the row's bits must stay. One rung a case (parameter 0),
- * from other finite values to NaN in V; then other batch entries and heads, then other rows. */
+ * from other finite values to NaN in V; then K and V of other batch entries and KV heads, then all of
+ * Q and of the mask that belongs to other rows, other heads included. Those two hold NaN and infinity
+ * where parameter 1 is set. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +10,7 @@
 
 #include "../bench.h"
 #include "../data.h"
+#include "convert.h"
 #include "../space.h"
 
 typedef enum rung {
@@ -31,8 +34,10 @@ static void change_rung(attest_plan *plan, attest_case *c, int number) {
 }
 
 static void change_other(attest_plan *plan, attest_case *c, int number) {
-    (void)plan;
+    const int anything =
+        plan->kernel->isolation == ATTEST_ISOLATION_FULL && !plan->kernel->finite_only;
     c->parameter[0] = number % 2 == 0 ? OTHER_ENTRIES : OTHER_ROWS;
+    c->parameter[1] = anything && number % 4 >= 2;
     if (c->layout == ATTEST_LAYOUT_BROADCAST) {
         c->layout = ATTEST_LAYOUT_DENSE; /* entries that share their memory are not other ones */
     }
@@ -142,7 +147,7 @@ static int64_t poison_invisible(attest_bench *bench, rung r, int64_t target, uns
     return count;
 }
 
-static int64_t poison_others(attest_bench *bench, unsigned char *hit) {
+static int64_t poison_others(attest_bench *bench, int bad, unsigned char *hit) {
     const attn_normal *n = &bench->normal;
     int64_t count = 0;
     for (int64_t b = 0; b < n->batch; b++) {
@@ -151,7 +156,7 @@ static int64_t poison_others(attest_bench *bench, unsigned char *hit) {
             for (int64_t j = 0; j < n->keys; j++) {
                 hit[(b * n->kv_heads + g) * n->keys + j] = (unsigned char)!keep;
                 if (!keep) {
-                    poison_key(bench, FINITE, b, g, j);
+                    poison_key(bench, bad ? BAD_VALUES : FINITE, b, g, j);
                     count++;
                 }
             }
@@ -160,17 +165,46 @@ static int64_t poison_others(attest_bench *bench, unsigned char *hit) {
     return count;
 }
 
-static int64_t poison_rows(attest_bench *bench, int64_t target, unsigned char *rows) {
+/* The mask's rows but one, where it has rows: seen becomes hidden and the other way round. */
+static void poison_mask_rows(attest_bench *bench, int64_t target) {
+    const attest_tensor *mask = &bench->stage.problem.mask;
+    const uint32_t pad = ATTEST_MAX_RANK - mask->rank;
+    int64_t n[ATTEST_MAX_RANK], at[2 * ATTEST_MAX_RANK] = {0};
+    if (mask->dtype == 0 || pad > 2 || mask->shape[2 - pad] == 1) {
+        return;
+    }
+    for (uint32_t axis = 0; axis < ATTEST_MAX_RANK; axis++) {
+        n[axis] = axis < pad ? 1 : mask->shape[axis - pad];
+    }
+    for (at[0] = 0; at[0] < n[0]; at[0]++) {
+        for (at[1] = 0; at[1] < n[1]; at[1]++) {
+            for (at[2] = 0; at[2] < n[2]; at[2]++) {
+                for (at[3] = 0; at[2] != target && at[3] < n[3]; at[3]++) {
+                    void *cell = (void *)(uintptr_t)attn_element(mask, at + pad);
+                    if (mask->dtype == ATTEST_BOOL) {
+                        *(unsigned char *)cell = *(unsigned char *)cell == 0;
+                    } else {
+                        attn_store(mask->dtype, cell, 0.5);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* All of Q but one row of one head of one entry. */
+static int64_t poison_rows(attest_bench *bench, int bad, int64_t target, unsigned char *rows) {
     const attn_normal *n = &bench->normal;
+    const attest_tensor *q = &bench->stage.problem.q;
     int64_t count = 0;
     unsigned char *row = rows;
+    poison_mask_rows(bench, target);
     for (int64_t b = 0; b < n->batch; b++) {
         for (int64_t h = 0; h < n->q_heads; h++) {
             for (int64_t i = 0; i < n->queries; i++, row++) {
-                *row = i == target;
-                for (int64_t e = 0; i != target && e < n->head_size; e++) {
-                    attest_put(&bench->stage.problem.q, b, h, i, e,
-                               poison(FINITE, 0, ATTEST_F32, i, e));
+                *row = b == n->batch - 1 && h == n->q_heads / 2 && i == target;
+                for (int64_t e = 0; !*row && e < n->head_size; e++) {
+                    attest_put(q, b, h, i, e, poison(bad ? BAD_KEYS : FINITE, 0, q->dtype, i, e));
                     count++;
                 }
             }
@@ -202,8 +236,9 @@ static int64_t round_of(attest_bench *bench, const attest_case *c, rung r, int64
     if (!attest_bench_build(bench, c, result)) {
         return -1;
     }
-    int64_t changed = r == OTHER_ROWS      ? poison_rows(bench, target, m->rows)
-                      : r == OTHER_ENTRIES ? poison_others(bench, m->hit)
+    const int bad = c->parameter[1] != 0;
+    int64_t changed = r == OTHER_ROWS      ? poison_rows(bench, bad, target, m->rows)
+                      : r == OTHER_ENTRIES ? poison_others(bench, bad, m->hit)
                                            : poison_invisible(bench, r, target, m->hit, m->visible);
     int64_t compared = 0;
     for (int64_t row = 0; row < n->batch * n->q_heads * n->queries; row++) {
