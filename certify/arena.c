@@ -91,7 +91,7 @@ void attest_pattern_fill(unsigned char *bytes, uint64_t count, attest_pattern pa
         memset(bytes, pattern == ATTEST_PATTERN_ZERO ? 0 : 0xff, (size_t)count);
         /* NaNs of every width that differ from each other, so that a copy from elsewhere shows. */
         for (uint64_t i = 0; pattern == ATTEST_PATTERN_NAN && i < count; i += 8) {
-            bytes[i] = (unsigned char)(i * 37 >> 3);
+            bytes[i] = (unsigned char)(0x81 | i * 37 >> 3); /* 0xff81 and up: NaN as BF16 too */
         }
         return;
     }

@@ -53,7 +53,7 @@ static attest_kernel take_descriptor(const attest_kernel *theirs) {
     if (ours.abi_version != ATTEST_ABI_VERSION) {
         refuse("descriptor: abi_version is not the one that was asked for");
     }
-    if (bytes <= offsetof(attest_kernel, forward) || ours.forward == NULL) {
+    if (bytes < offsetof(attest_kernel, forward) + sizeof ours.forward || ours.forward == NULL) {
         refuse("descriptor: there is no forward()");
     }
     if (ours.name == NULL) {
