@@ -29,4 +29,32 @@ $(mutant_probe): $(addprefix $(B)/impl/mutants/,probe.o checks_rows.o checks_cal
 $(B)/mutants/rules: $(addprefix $(B)/impl/mutants/,rules.o trial.o) $(B)/libvectors.a $(B)/libattn.a
 	$(CC) $(LDFLAGS) $^ -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -ldl -o $@
 
+.PHONY: mutants false-alarms compare-rules power
+SEEDS ?= 1-1
+matrix := $(PYTHON) impl/mutants/matrix.py
+mutant_tools := mutant-kernels $(B)/attest $(B)/attest-worker kernels
+
+mutants: $(mutant_tools) ## run the certifier over all mutants, write what it found and spec/power.md
+	$(matrix) full --level smoke --build $(B) || true
+	$(matrix) first --level quick --build $(B) || true
+	$(PYTHON) impl/mutants/power.py collect --build $(B)
+
+false-alarms: $(mutant_tools) ## certify every right kernel at quick; SEEDS=1-20 for more
+	$(matrix) alarms --level quick --seeds $(SEEDS) --build $(B)
+	$(PYTHON) impl/mutants/power.py collect --build $(B)
+
+compare-rules: $(mutant_tools) $(B)/mutants/rules ## run the rules in use elsewhere on the same mutants
+	$(matrix) rules --build $(B)
+	$(PYTHON) impl/mutants/power.py collect --build $(B)
+
+power: ## write spec/power.md from the results at hand
+	$(PYTHON) impl/mutants/power.py page
+
+# Every run is taken up where it was left, so this can be interrupted.
+.PHONY: check-mutants
+check-full: check-mutants
+check-mutants: $(mutant_tools)
+	$(MAKE) --no-print-directory mutants compare-rules
+	$(MAKE) --no-print-directory false-alarms SEEDS=1-20
+
 run-tests: mutant-kernels

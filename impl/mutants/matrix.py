@@ -136,6 +136,19 @@ class Matrix:
             group[key] = dict(certify(self.build, kernel, level, seed, options), stamp=stamp)
         return group[key]
 
+    def level_results(self, kind, level, names):
+        """Results of the certifier and the mutants as they are now."""
+        found = {}
+        for name in names:
+            result = self.data["results"].get(f"{kind} {level} 1 {name}")
+            if result and result["stamp"] == self.stamp(mutant_path(self.build, name)):
+                found[name] = result
+        return found
+
+    def current_alarms(self):
+        return {key: result for key, result in self.data["alarms"].items()
+                if result["stamp"].startswith("-".join(self.certifier))}
+
     def save(self, force=False):
         if force or time.monotonic() - self.saved > 10:
             self.saved = time.monotonic()
@@ -159,28 +172,17 @@ def summarise(results, alarms):
     }
 
 
-def level_results(data, kind, level, names, current=None):
-    found = {}
-    for name in names:
-        result = data["results"].get(f"{kind} {level} 1 {name}")
-        if result and (current is None or result["stamp"] == current(name)):
-            found[name] = result
-    return found
-
-
 def summaries(matrix):
-    """Per level, for the full runs where there are any, else for the runs to the first kill."""
+    """Per level; a full run counts before one to the first kill."""
     names = [mutant["id"] for mutant in table()["mutants"]]
     summary = {}
     for level in ("smoke", "quick"):
-        alarms = {key: result for key, result in matrix.data["alarms"].items()
+        alarms = {key: result for key, result in matrix.current_alarms().items()
                   if key.startswith(f"alarm {level} ")}
-        for kind in ("full", "first"):
-            results = level_results(matrix.data, kind, level, names,
-                                    lambda name: matrix.stamp(mutant_path(matrix.build, name)))
-            if results:
-                summary[f"{level}"] = summarise(results, alarms)
-                break
+        results = {**matrix.level_results("first", level, names),
+                   **matrix.level_results("full", level, names)}
+        if results:
+            summary[level] = summarise(results, alarms)
     return summary
 
 

@@ -26,11 +26,11 @@ RULE_TEXT = {
 }
 
 
-def level_data(data, level, names):
+def level_data(measured, level, names):
     """Of each mutant at one level: what killed it. A full run says more than one to the first kill."""
     found = {}
     for kind in ("first", "full"):
-        for name, result in matrix.level_results(data, kind, level, names).items():
+        for name, result in measured.level_results(kind, level, names).items():
             found[name] = {"killed": result["killed"], "check": result["check"],
                            "checks": sorted(result["checks"]) if kind == "full" else None,
                            "class": result["class"] if kind == "full" else None}
@@ -38,17 +38,18 @@ def level_data(data, level, names):
 
 
 def collect(build):
-    data = matrix.load_json(f"{build}/mutants/kill-matrix.json", None)
+    measured = matrix.Matrix(build)
+    data = measured.data
     names = [mutant["id"] for mutant in matrix.table()["mutants"]]
     results = {
         "measured_on": {name: matrix.source_hash(name) for name in matrix.SOURCES},
-        "levels": {level: level_data(data, level, names) for level in ("smoke", "quick")},
+        "levels": {level: level_data(measured, level, names) for level in ("smoke", "quick")},
         "rules": {rule: sorted(name for name, result in found.items() if result["rejects"])
                   for rule, found in data.get("rules", {}).items()},
-        "right_kernels": sorted({key.split()[-1] for key in data["alarms"]}),
+        "right_kernels": sorted({key.split()[-1] for key in measured.current_alarms()}),
         "alarms": {},
     }
-    for key, result in data["alarms"].items():
+    for key, result in measured.current_alarms().items():
         entry = results["alarms"].setdefault(key.split()[1], {"runs": 0, "alarms": []})
         entry["runs"] += 1
         if not result["certified"]:

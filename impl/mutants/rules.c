@@ -262,8 +262,8 @@ static void compete_on_lines(contest *c, const char *const *lines, judge passes)
 }
 
 static const char *const comfortable[] = {
-    "b=2 hq=4 sq=128 sk=128 d=64 lse=0 normal=1 seed=%d",
-    "b=2 hq=4 sq=128 sk=128 d=64 lse=0 normal=1 causal=1 seed=%d", NULL};
+    "b=2 hq=2 sq=128 sk=128 d=32 lse=0 normal=1 seed=%d",
+    "b=2 hq=2 sq=128 sk=128 d=32 lse=0 normal=1 causal=1 seed=%d", NULL};
 
 static void allclose(contest *c, judge passes) {
     for (int seed = 1; seed <= 5; seed++) {
@@ -278,12 +278,12 @@ static void allclose(contest *c, judge passes) {
 /* FlashAttention's pairs of lengths with its causal, local, ALiBi, softcap and head settings. */
 static const char *const flash_lines[] = {
     "type=f16 normal=1 lse=0 sq=113 sk=203 d=59 hq=2 hkv=2",
-    "type=f16 normal=1 lse=0 sq=113 sk=203 d=64 hq=6 hkv=2 causal=1",
+    "type=f16 normal=1 lse=0 sq=113 sk=203 d=64 hq=3 hkv=1 causal=1",
     "type=bf16 normal=1 lse=0 sq=128 sk=217 d=32 hq=3 hkv=1 causal=1",
     "type=f16 normal=1 lse=0 sq=128 sk=217 d=40 hq=2 hkv=2 window=40/25",
     "type=bf16 normal=1 lse=0 sq=113 sk=211 d=111 hq=2 hkv=1 window=70/0 causal=1",
-    "type=f16 normal=1 lse=0 sq=113 sk=211 d=80 hq=4 hkv=2 causal=1 slopes=1",
-    "type=f16 normal=1 lse=0 sq=108 sk=256 d=96 hq=2 hkv=2 softcap=50 causal=1",
+    "type=f16 normal=1 lse=0 sq=113 sk=211 d=80 hq=2 causal=1 slopes=1",
+    "type=f16 normal=1 lse=0 sq=108 sk=256 d=96 hq=1 softcap=50 causal=1",
     "type=bf16 normal=1 lse=0 sq=108 sk=256 d=128 hq=2 hkv=1 slopes=1",
     "type=f16 normal=1 lse=0 sq=256 sk=512 d=64 hq=1 causal=1",
     "type=bf16 normal=1 lse=0 sq=512 sk=256 d=64 hq=1 causal=1",
@@ -293,7 +293,7 @@ static const char *const flash_lines[] = {
 static const char *const ggml_lines[] = {
     "kv=f16 lse=0 sq=1 sk=512 d=64 hq=4 hkv=4 mask=add mshape=qk",
     "kv=f16 lse=0 sq=3 sk=512 d=80 hq=4 hkv=4 mask=add mshape=qk sinks=1",
-    "kv=f16 lse=0 sq=32 sk=512 d=128 hq=8 hkv=2 mask=add mshape=qk",
+    "kv=f16 lse=0 sq=32 sk=512 d=128 hq=4 hkv=2 mask=add mshape=qk",
     "kv=f16 lse=0 sq=35 sk=113 d=72 hq=4 hkv=1 mask=add mshape=qk softcap=10",
     "kv=f16 lse=0 sq=3 sk=1024 d=96 hq=4 hkv=4",
     "kv=bf16 lse=0 sq=1 sk=1024 d=256 hq=4 hkv=1 mask=add mshape=qk",
