@@ -25,7 +25,7 @@
 #define MICRO JOIN(JOIN(attn_micro_, ATTN_SIMD), _f32)
 #define ENGINE JOIN(JOIN(attn_engine_, ATTN_SIMD), _f32)
 #define ROWS ATTN_TILE_ROWS
-enum { FEW_ROWS = 8, FEW_KEYS = 16 };
+enum { FEW_ROWS = 8 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
 
@@ -270,18 +270,7 @@ static SIMD void mix_block(float *o, const float *s, const float *factor, const 
     }
 }
 
-#include "micro_few_mix.h"
-
-static void mix(float *o, const float *s, const float *factor, const float *v, int64_t v_stride,
-                size_t rows, size_t keys, size_t dv) {
-    const char *from = (const char *)v;
-    if (rows <= FEW_ROWS) {
-        mix_few(o, s, factor, from, v_stride, rows, keys, dv, ATTEST_F32);
-    } else {
-        mix_block(o, s, factor, from, v_stride * (int64_t)sizeof(float), rows, keys, dv, 0,
-                  ATTEST_F32);
-    }
-}
+#include "micro_mix_runs.h"
 
 /* Rare (a value of a partial tile is not finite), so one vector at a time. */
 static void mix_some(float *o, const float *s, const float *factor, const float *v,
