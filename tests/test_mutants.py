@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mutants are what their table says: each is wrong on its trigger, each base is right.
 
-The judge here is impl/mutants/probe, not the certifier, so a mutant that nobody finds is known to be
-wrong all the same.
+The judge here is impl/mutants/probe, not the certifier, so a mutant that nobody finds is known to
+be wrong all the same.
 """
 
 import json
@@ -51,7 +51,8 @@ def main():
         nonlocal number, failures
         number += 1
         failures += not good
-        print(f"{'ok' if good else 'not ok'} {number} - {name}{'' if good else ': ' + why}", flush=True)
+        verdict, reason = ("ok", "") if good else ("not ok", f": {why}")
+        print(f"{verdict} {number} - {name}{reason}", flush=True)
 
     table = load_table()
     listed = [mutant["id"] for mutant in table["mutants"]]
@@ -70,8 +71,9 @@ def main():
     for family in FAMILIES:
         output, errors = probe(f"{family}/correct", [], lines)
         wrong = [f"{line}: {words}" for line, words in zip(lines, output) if words != "agrees"]
-        report(len(output) == len(lines) and not wrong, f"{family}/correct is right on random problems",
-               "; ".join(wrong[:3]) + errors)
+        report(len(output) == len(lines) and not wrong,
+               f"{family}/correct is right on random problems", "; ".join(wrong[:3]) + errors)
+    print(f"1..{number}")
     return failures > 0
 
 

@@ -219,7 +219,8 @@ int probe_refuse(probe *p, trial *t) {
         const attest_problem *asked = at < 3 ? &wrong[at] : &longer.p;
         attest_status status = p->kernel->forward(asked, message);
         double *after = trial_results(&t->p, &n);
-        broken = status != ATTEST_UNSUPPORTED || message[0] == '\0' || probe_differ(before, after, n);
+        broken = status != ATTEST_UNSUPPORTED || message[0] == '\0' ||
+                 probe_differ(before, after, n);
         free(after);
     }
     free(before);
@@ -228,10 +229,8 @@ int probe_refuse(probe *p, trial *t) {
 
 int probe_supports(probe *p, trial *t) {
     attest_problem asked = t->p;
-    attest_tensor *all[] = {&asked.q,      &asked.k,           &asked.v,       &asked.mask, &asked.sinks,
-                            &asked.slopes, &asked.key_lengths, &asked.offsets, &asked.o,    &asked.lse};
-    for (int at = 0; at < 10; at++) {
-        all[at]->data = NULL;
+    for (int index = 0; index < TRIAL_OPERANDS; index++) {
+        trial_operand(&asked, index)->data = NULL;
     }
     asked.workspace = NULL;
     asked.workspace_bytes = 0;

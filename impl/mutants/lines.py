@@ -13,8 +13,8 @@ def random_line(seed):
     batch, kv_heads = rng.choice([1, 1, 2, 3]), rng.choice([1, 1, 2, 3])
     heads = kv_heads * rng.choice([1, 1, 2, 3])
     queries, keys = rng.choice([0, *[size(rng, 20)] * 12]), rng.choice([0, *[size(rng, 70)] * 12])
-    line = {"b": batch, "hq": heads, "hkv": kv_heads, "sq": queries, "sk": keys,
-            "d": size(rng, 24), "dv": rng.choice([0, *[size(rng, 24)] * 12]), "seed": rng.randint(1, 999)}
+    line = {"b": batch, "hq": heads, "hkv": kv_heads, "sq": queries, "sk": keys, "d": size(rng, 24),
+            "dv": rng.choice([0, *[size(rng, 24)] * 12]), "seed": rng.randint(1, 999)}
 
     def maybe(chance, key, value):
         if rng.random() < chance:

@@ -115,7 +115,8 @@ static int in_window(const row *r, int64_t j) {
     if (MUTANT == WINDOW_RIGHT_IGNORED) {
         right = ATTEST_UNBOUNDED;
     }
-    if (MUTANT == WINDOW_IMPLIES_CAUSAL && has(n, ATTEST_WINDOW) && !attn_sees_causal(r->i, offset, j)) {
+    if (MUTANT == WINDOW_IMPLIES_CAUSAL && has(n, ATTEST_WINDOW) &&
+        !attn_sees_causal(r->i, offset, j)) {
         return 0;
     }
     if (left >= 0) {

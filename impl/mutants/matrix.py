@@ -75,7 +75,8 @@ def certify(build, kernel, level, seed=1, options=()):
         if done.returncode not in (0, 1) or not os.path.exists(path):
             raise RuntimeError(f"{kernel}: certify ended with {done.returncode}: {done.stderr}")
         report = load_json(path, None)
-    diagnosis = [line for line in done.stdout.splitlines() if line.startswith("most likely: class ")]
+    diagnosis = [line for line in done.stdout.splitlines()
+                 if line.startswith("most likely: class ")]
     named = diagnosis[0].split("class ")[1].split(",")[0] if diagnosis else None
     bad = [case for case in report["cases"]
            if case["verdict"] in ("FAIL", "CRASH", "TIMEOUT", "ERROR", "UNSUPPORTED")]
@@ -262,7 +263,8 @@ def run_rules(matrix):
         matrix.save(force=True)
         rejected = sum(found[name]["rejects"] for name in names.values())
         alarms = sum(found[name]["rejects"] for name in right.values())
-        print(f"{rule}: rejects {rejected} of {len(names)} mutants, {alarms} of {len(right)} right kernels")
+        print(f"{rule}: rejects {rejected} of {len(names)} mutants, "
+              f"{alarms} of {len(right)} right kernels")
 
 
 def main():
@@ -286,7 +288,8 @@ def main():
             run_rules(matrix)
         else:
             low, high = map(int, arguments.seeds.split("-"))
-            failures = run_alarms(matrix, arguments.jobs, arguments.level or "smoke", range(low, high + 1),
+            failures = run_alarms(matrix, arguments.jobs, arguments.level or "smoke",
+                                  range(low, high + 1),
                                   arguments.kernels or right_kernels(arguments.build))
     finally:
         matrix.data["summary"] = summaries(matrix)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe - looks at one kernel on given problems, without the program `attest` and apart from it: the
- * mutants must be wrong where their table says so before anybody counts who finds them.
+ * probe - looks at one kernel on given problems, without the program `attest` and apart from it:
+ * the mutants must be wrong where their table says so before anybody counts who finds them.
  *
  *   probe [-o WORDS] KERNEL.so LINE...   one output line each: what it broke, or "agrees"
  *   probe [-o WORDS] KERNEL.so - < LINES
  *
- * -o runs the named checks alone, comma-separated.
- *
- * Words: descriptor (not well formed, or not the same twice), value (outside the oracle's interval), lse (likewise), hull (no mean of values), dirty (depends on what outputs or
- * workspace held, or left something unwritten), gaps (wrote between elements), hidden (a key that a
- * row does not see changes it), rows (another row's q does), repeat, history, threads, batch, chunk,
- * together (concurrent calls), environment, refuse (unknown fields), supports, unseen (touched a
- * key that nobody sees), late (wrote after it returned), status, fault (signal), hang.
+ * -o runs the named checks alone, comma-separated. The words: descriptor (not well formed, or not
+ * the same twice), value (outside the oracle's interval), lse (likewise), hull (no mean of visible
+ * values), dirty (depends on what outputs or workspace held, or left something unwritten), gaps
+ * (wrote between elements), hidden (a key that a row does not see changes it), rows (another row's
+ * q does), repeat, history, threads, batch, chunk, together (concurrent calls), environment, refuse
+ * (unknown fields), supports, unseen (touched a key that nobody sees), late (wrote after it
+ * returned), status, fault (signal), hang.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -39,8 +39,8 @@ static const struct {
     {"supports", probe_supports},                           {"unseen", probe_unseen},
     {"late", probe_late},
 };
-enum { CHECKS = sizeof checks / sizeof checks[0], AGREES = 0, BROKEN = 1, REFUSED = 2, NOT_RUN = 3 };
-enum { SECONDS = 10 };
+enum { CHECKS = sizeof checks / sizeof checks[0], SECONDS = 10 };
+enum { AGREES, BROKEN, REFUSED, NOT_RUN }; /* how a child ends */
 
 /* Runs in a child: 0, 1, or a status that is not OK. */
 static int child(const char *path, int number, const char *line) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threaded - rows shared out to threads, a scratch for each; wrong at the shares and the scratch. */
+/* threaded - rows shared out to threads, a scratch for each; wrong at the shares or the scratch. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <time.h>

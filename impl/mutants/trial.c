@@ -76,10 +76,10 @@ static int list(const char *line, const char *key, int64_t *values, int64_t coun
     return 1;
 }
 
-static attest_tensor *operand(trial *t, int index) {
-    attest_tensor *all[TRIAL_OPERANDS] = {&t->p.q,      &t->p.k,           &t->p.v,
-                                          &t->p.mask,   &t->p.sinks,       &t->p.slopes,
-                                          &t->p.key_lengths, &t->p.offsets, &t->p.o, &t->p.lse};
+attest_tensor *trial_operand(attest_problem *p, int index) {
+    attest_tensor *all[TRIAL_OPERANDS] = {&p->q,           &p->k,       &p->v, &p->mask,
+                                          &p->sinks,       &p->slopes,  &p->key_lengths,
+                                          &p->offsets,     &p->o,       &p->lse};
     return all[index];
 }
 
@@ -234,7 +234,7 @@ static double mask_value(const trial *t, const int64_t *at, uint64_t *state) {
 }
 
 static void fill(trial *t, int index, uint64_t seed) {
-    attest_tensor *x = operand(t, index);
+    attest_tensor *x = trial_operand(&t->p, index);
     uint64_t state = seed * 1000 + (uint64_t)index;
     int64_t count = x->rank > 0 || x->dtype ? 1 : 0;
     for (uint32_t axis = 0; axis < x->rank; axis++) {
@@ -265,7 +265,7 @@ static void spoil(trial *t) {
         return;
     }
     for (int index = 0; index < 4; index++) {
-        attest_tensor *x = operand(t, index);
+        attest_tensor *x = trial_operand(&t->p, index);
         const char *found = strstr(bad, operand_name[index]);
         int64_t at[ATTEST_MAX_RANK] = {0};
         if (!found || x->dtype == 0 || (index == 1 && strcmp(bad, "mask") == 0)) {
@@ -304,7 +304,8 @@ static void describe(trial *t) {
     int64_t dv = integer(line, "dv", d), window[2];
     char text[64];
     attest_dtype type = dtype(line, "type", ATTEST_F32), kv = dtype(line, "kv", type);
-    *p = (attest_problem){.struct_bytes = sizeof *p, .threads = (int32_t)integer(line, "threads", 1)};
+    *p = (attest_problem){.struct_bytes = sizeof *p};
+    p->threads = (int32_t)integer(line, "threads", 1);
     p->q = (attest_tensor){.shape = {b, hq, sq, d}, .dtype = type, .rank = 4};
     p->k = (attest_tensor){.shape = {b, hkv, sk, d}, .dtype = kv, .rank = 4};
     p->v = (attest_tensor){.shape = {b, hkv, sk, dv}, .dtype = kv, .rank = 4};
@@ -364,7 +365,7 @@ int trial_build(trial *t, const char *line, int at_start, char why[ATTEST_MESSAG
     t->normal = (int)integer(line, "normal", 0);
     describe(t);
     for (int index = 0; index < TRIAL_OPERANDS; index++) {
-        attest_tensor *x = operand(t, index);
+        attest_tensor *x = trial_operand(&t->p, index);
         if (x->dtype == 0) {
             continue;
         }

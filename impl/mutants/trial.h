@@ -57,6 +57,9 @@ void trial_free(trial *t);
 /* Workspace of a size, between fences. */
 int trial_workspace(trial *t, uint64_t bytes);
 
+/* q, k, v, mask, sinks, slopes, key lengths, offsets, o, lse. */
+attest_tensor *trial_operand(attest_problem *p, int index);
+
 /* Every byte of outputs and workspace. */
 void trial_dirty(trial *t, unsigned char pattern);
 

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The certifier rejects every mutant and accepts every kernel that is right.
+
+Each mutant is run until its first kill, at smoke and then at quick. Right kernels are run at smoke
+with the seed of the day, one of them at quick. A mutant with a note "needs" in the table is known
+to survive; it fails here as soon as it does not.
+"""
+
+import os
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "impl/mutants"))
+import matrix as kills  # noqa: E402
+
+SMOKE_SHARE = 0.9
+
+
+def main():
+    build = os.environ.get("BUILD", "build/default")
+    if not os.path.exists(f"{build}/attest"):
+        print("ok 1 - mutants # SKIP attest is not built\n1..1")
+        return 0
+    number = failures = 0
+
+    def report(good, name, why=""):
+        nonlocal number, failures
+        number += 1
+        failures += not good
+        verdict, reason = ("ok", "") if good else ("not ok", f": {why}")
+        print(f"{verdict} {number} - {name}{reason}", flush=True)
+
+    matrix = kills.Matrix(build)
+    mutants = {mutant["id"]: mutant for mutant in kills.table()["mutants"]}
+    left = sorted(mutants)
+    for level in ("smoke", "quick"):
+        def work(name, level=level):
+            return matrix.measure("first", name, kills.mutant_path(build, name), level,
+                                  options=["--first-failure"])
+        found = dict(kills.each(2, left, work))
+        left = [name for name in left if not found[name]["killed"]]
+        if level == "smoke":
+            share = 1 - len(left) / len(mutants)
+            report(share >= SMOKE_SHARE,
+                   f"smoke kills at least {SMOKE_SHARE:.0%} of {len(mutants)} mutants",
+                   f"{share:.1%}")
+    for name, mutant in mutants.items():
+        if "needs" not in mutant:
+            report(name not in left, f"{name} is rejected", mutant["why"])
+        elif name in left:
+            number += 1
+            print(f"ok {number} - {name} # SKIP not found yet, needs {mutant['needs']}")
+        else:
+            report(False, f"{name} is found by now", "take the note `needs` out of mutants.json")
+    seed = int(time.time()) // 86400
+    kernels = kills.right_kernels(build)
+    jobs = [(kernel, "smoke") for kernel in kernels] + [(kernels[seed % len(kernels)], "quick")]
+
+    def certify(job):
+        return matrix.measure("alarm", os.path.basename(job[0]), job[0], job[1], seed)
+    for (kernel, level), result in kills.each(2, jobs, certify):
+        report(result["certified"],
+               f"{os.path.basename(kernel)} is accepted at {level}, seed {seed}",
+               f"{result['checks']} {result['case']}")
+    matrix.data["summary"] = kills.summaries(matrix)
+    matrix.save(force=True)
+    print(f"1..{number}")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
