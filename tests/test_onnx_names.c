@@ -123,10 +123,11 @@ static void test_import_gives_a_corpus(void **state) {
     }
     assert_true(corpus.count >= 47);
     attest_corpus_close(&corpus);
-    static const char *const files[] = {"data/onnx.safetensors", "data", "manifest.json", "."};
+    static const char *const files[] = {"data/onnx.safetensors", "data", "manifest.json",
+                                        "manifest.b2", "."};
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         snprintf(path, sizeof path, "%s/%s", out, files[k]);
-        assert_int_equal(remove(k == 3 ? out : path), 0);
+        assert_int_equal(remove(k == 4 ? out : path), 0);
     }
 }
 

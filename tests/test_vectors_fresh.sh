@@ -14,7 +14,8 @@ compare() { # name, arguments of make
     mkdir -p "$out"
     if make -s --no-print-directory vectors-fresh "$@" >"$out.log" 2>&1 &&
         diff -r "$out/data" vectors/data >>"$out.log" 2>&1 &&
-        diff "$out/manifest.json" vectors/manifest.json >>"$out.log" 2>&1; then
+        diff "$out/manifest.json" vectors/manifest.json >>"$out.log" 2>&1 &&
+        diff "$out/manifest.b2" vectors/manifest.b2 >>"$out.log" 2>&1; then
         echo "ok $n - the corpus is what the generator writes ($name)"
     else
         head -c 2000 "$out.log" | sed 's/^/# /'

@@ -47,4 +47,5 @@ qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH="$libraries" \
     build/aarch64/generate $out spec/profiles $mutants
 diff -r $out/data vectors/data
 diff $out/manifest.json vectors/manifest.json
+diff $out/manifest.b2 vectors/manifest.b2
 echo "the same bytes on AArch64"

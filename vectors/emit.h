@@ -55,7 +55,7 @@ json_t *attest_group_hashed(attest_group *group, const attest_label *label,
 int attest_group_write(attest_group *group, const char *directory, json_t *entry,
                        char message[ATTEST_MESSAGE_BYTES]);
 
-/* Writes DIRECTORY/manifest.json: tables of flags and defects, then the groups. */
+/* Writes DIRECTORY/manifest.json (tables of flags and defects, then the groups) and its hash. */
 int attest_manifest_write(const char *directory, const char *generator, json_t *groups,
                           char message[ATTEST_MESSAGE_BYTES]);
 

@@ -279,6 +279,20 @@ static int read_groups(const reader *r) {
     return r->corpus->count ? 0 : fail(r, "manifest: no vectors");
 }
 
+/* Against accidents, not against attackers: a bit flipped in a note is noticed, too. */
+static int hash_matches(const reader *r, const unsigned char *text, size_t bytes) {
+    char path[4096], hex[65], why[ATTEST_MESSAGE_BYTES];
+    unsigned char hash[32];
+    size_t length;
+    snprintf(path, sizeof path, "%s/manifest.b2", r->directory);
+    unsigned char *line = attest_read_file(path, 256, &length, why);
+    crypto_generichash(hash, sizeof hash, text, bytes, NULL, 0);
+    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    int same = line && length >= 64 && memcmp(line, hex, 64) == 0;
+    free(line);
+    return same;
+}
+
 static int read_manifest(const reader *r) {
     char path[4096];
     size_t bytes;
@@ -289,6 +303,10 @@ static int read_manifest(const reader *r) {
     unsigned char *text = attest_read_file(path, MANIFEST_LIMIT, &bytes, r->message);
     if (!text) {
         return -1;
+    }
+    if (!hash_matches(r, text, bytes)) {
+        free(text);
+        return fail(r, "manifest.json: its hash is not the one in manifest.b2");
     }
     r->owned->root = json_loadb((const char *)text, bytes, JSON_REJECT_DUPLICATES, &error);
     free(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest.h - reads a corpus: DIRECTORY/manifest.json and the files it names (spec/vectors.md).
+ * manifest.h - reads a corpus: DIRECTORY/manifest.json, its hash, and the files it names (spec/vectors.md).
  * Nothing in them is trusted: a file whose hash is not the manifest's is refused, and so is a
  * vector whose tensors are not of the types and shapes that its entry gives.
  */

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "emit.h"
+#include "file.h"
 
 static json_t *defect_table(void) {
     json_t *table = json_object();
@@ -50,6 +53,24 @@ static int print_group(FILE *file, json_t *group, int last) {
     return status | (fprintf(file, "   ]}%s\n", last ? "" : ",") < 0);
 }
 
+/* In the format of `b2sum --length 256`. */
+static int write_hash(const char *directory, char *message) {
+    char path[4096], text[128];
+    unsigned char hash[32];
+    size_t bytes;
+    snprintf(path, sizeof path, "%s/manifest.json", directory);
+    unsigned char *content = attest_read_file(path, UINT64_C(1) << 32, &bytes, message);
+    if (!content) {
+        return -1;
+    }
+    crypto_generichash(hash, sizeof hash, content, bytes, NULL, 0);
+    free(content);
+    sodium_bin2hex(text, sizeof text, hash, sizeof hash);
+    strcat(text, "  manifest.json\n");
+    snprintf(path, sizeof path, "%s/manifest.b2", directory);
+    return attest_write_file(path, text, strlen(text), message);
+}
+
 int attest_manifest_write(const char *directory, const char *generator, json_t *groups,
                           char message[ATTEST_MESSAGE_BYTES]) {
     char path[4096];
@@ -92,5 +113,5 @@ int attest_manifest_write(const char *directory, const char *generator, json_t *
     if (status) {
         snprintf(message, ATTEST_MESSAGE_BYTES, "%.100s: could not be written", path);
     }
-    return status ? -1 : 0;
+    return status ? -1 : write_hash(directory, message);
 }
