@@ -350,8 +350,8 @@ static void test_damaged_corpora(void **state) {
         write_at(folder, name, bytes, count);
         write_hash(folder, manifest, manifest_bytes);
     }
-    print_message("# refused: %d of %d damaged data files, %d of %d damaged manifests, %d of %d with"
-                  " a hash to match\n",
+    print_message("# refused: %d of %d damaged data files, %d of %d damaged manifests, %d of %d"
+                  " with a hash to match\n",
                   refused_data, DAMAGED_FILES / 2, refused_manifest, manifests, refused_rehashed,
                   rehashed);
     assert_int_equal(refused_data, DAMAGED_FILES / 2);

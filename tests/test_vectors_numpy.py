@@ -105,7 +105,7 @@ def main():
     say(6, not weak, "every vector rejects something " + " ".join(weak))
     power = json.load(open("vectors/mutants.json"))
     say(7, power["value_killed"] >= 0.85 * power["value_mutants"] > 0,
-        f"{power['value_killed']} of {power['value_mutants']} mutants that change values are killed")
+        f"{power['value_killed']} of {power['value_mutants']} mutants that change values killed")
     print("1..7")
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest.h - reads a corpus: DIRECTORY/manifest.json, its hash, and the files it names (spec/vectors.md).
- * Nothing in them is trusted: a file whose hash is not the manifest's is refused, and so is a
- * vector whose tensors are not of the types and shapes that its entry gives.
+ * manifest.h - reads a corpus: DIRECTORY/manifest.json, its hash, and the files it names
+ * (spec/vectors.md). Nothing in them is trusted: a file whose hash is not the manifest's is
+ * refused, and so is a vector whose tensors are not of the types and shapes that its entry gives.
  */
 #ifndef ATTEST_MANIFEST_H
 #define ATTEST_MANIFEST_H
