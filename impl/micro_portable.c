@@ -73,7 +73,7 @@ static void hide(attn_real *s, const unsigned char *visible, size_t rows, size_t
     }
 }
 
-/* While a row has seen no finite score its maximum is -inf, and 0 stands in for it: no inf - inf. */
+/* While a row has seen no finite score its maximum is -inf; 0 stands in for it: no inf - inf. */
 static void softmax(attn_real *s, attn_real *max, attn_real *sum, attn_real *factor, size_t rows,
                     size_t keys) {
     for (size_t r = 0; r < rows; r++) {

@@ -164,7 +164,9 @@ static SIMD vec column_max(const float *s, vec max, size_t keys) {
     vec top[4] = {max, max, max, max};
     size_t j = 0;
     for (; j + 4 <= keys; j += 4) {
-        UNROLLED for (size_t v = 0; v < 4; v++) { top[v] = v_max(v_load(s + (j + v) * ROWS), top[v]); }
+        UNROLLED for (size_t v = 0; v < 4; v++) {
+            top[v] = v_max(v_load(s + (j + v) * ROWS), top[v]);
+        }
     }
     for (; j < keys; j++) {
         top[0] = v_max(v_load(s + j * ROWS), top[0]);
