@@ -207,7 +207,8 @@ static void test_isolation(void **state) {
 }
 
 /* ISO-02: row 0 sums to a zero that underflow made negative; the sign of a value that only row 1
- * sees must not reach it, though its weight of 0 times it is a zero of that sign. */
+ * sees must not reach it, though its weight of 0 times it is a zero of that sign. Only fused sums
+ * can underflow so. */
 static void test_sign_of_zero(void **state) {
     (void)state;
     float q[2] = {1, 1}, k[3] = {0, -2, 0}, v[3] = {0, -0x1p-149f, 1}, o[2][2];
