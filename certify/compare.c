@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "model.h"
 
 static int by_id(const void *a, const void *b) {
     return strcmp(((const attest_entry *)a)->id, ((const attest_entry *)b)->id);
@@ -47,6 +48,44 @@ static void compare(const attest_entry *old, const attest_entry *new, difference
     }
 }
 
+static int shrank(int64_t before, int64_t after) { /* limits: 0 is none */
+    return after != 0 && (before == 0 || after < before);
+}
+
+/* What the new run asks less of than the old one; NULL if nothing. */
+static const char *less_than(const attest_report *old, const attest_report *new) {
+    static const char *const levels[] = {"smoke", "quick", "full", "exhaustive"};
+    const attest_kernel_info *a = &old->kernel, *b = &new->kernel;
+    const attn_model *model_a = attn_model_find(old->model), *model_b = attn_model_find(new->model);
+    int level_a = 0, level_b = 0;
+    for (int i = 0; i < 4; i++) {
+        level_a = strcmp(old->level, levels[i]) == 0 ? i : level_a;
+        level_b = strcmp(new->level, levels[i]) == 0 ? i : level_b;
+    }
+    if (level_b < level_a) {
+        return "the level is lower";
+    }
+    if (new->load_error[0] != '\0' || old->load_error[0] != '\0') {
+        return NULL;
+    }
+    if (strcmp(old->profile, new->profile) != 0) {
+        return "another profile";
+    }
+    if (model_a != NULL && model_b != NULL && !attn_model_implies(model_b, model_a)) {
+        return "a looser arithmetic model";
+    }
+    if ((a->features & ~b->features) || (a->shapes & ~b->shapes) || (a->dtypes & ~b->dtypes) ||
+        (a->determinism & ~b->determinism)) {
+        return "a declared capability or determinism rung is gone";
+    }
+    if (shrank(a->max_head_size, b->max_head_size) || shrank(a->max_queries, b->max_queries) ||
+        shrank(a->max_keys, b->max_keys) || b->isolation < a->isolation ||
+        b->finite_only > a->finite_only) {
+        return "a limit, the domain or the isolation shrank";
+    }
+    return NULL;
+}
+
 int attest_command_diff(const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES];
     attest_report old, new;
@@ -74,10 +113,14 @@ int attest_command_diff(const attest_settings *s) {
            d.regressed, d.added, d.gone, d.changed, d.same,
            before.certified ? "certified" : "not certified",
            after.certified ? "certified" : "not certified");
+    /* A kernel that no longer loads, or promises less, has no cases to regress. */
+    const char *shed = less_than(&old, &new);
+    if (shed != NULL) {
+        printf("REGRESSED %s\n", shed);
+    }
     attest_report_free(&old);
     attest_report_free(&new);
-    /* A kernel that no longer loads has no cases to regress. */
-    int worse = d.regressed > 0 || (before.certified && !after.certified);
+    int worse = d.regressed > 0 || shed != NULL || (before.certified && !after.certified);
     return s->gate ? worse : worse || d.fixed || d.added || d.gone || d.changed;
 }
 

@@ -59,7 +59,7 @@ static const char *const always[] = {
     "set_tid_address", "arch_prctl",      "sysinfo",       "getrandom",       "poll",
     "ppoll",          "getuid",          "geteuid",       "getgid",          "getegid",
     "getcpu",         "getrusage",       "times",         "restart_syscall", "getcwd",
-    "fcntl",          "dup",             "membarrier",    "futex_waitv",     "getppid",
+    "dup",             "membarrier",    "futex_waitv",     "getppid",
     "rt_sigpending",  "rt_sigtimedwait", "sched_getparam", "sched_getscheduler", "epoll_wait",
     "pause",          "getdents64",      "statfs",        "fstatfs",         "riscv_hwprobe",
 };
@@ -86,7 +86,8 @@ static const char *const refused_when_relaxed[] = {
     "swapon",        "swapoff",          "setsid",            "setpgid",     "io_uring_setup",
     "userfaultfd",   "perf_event_open",  "keyctl",            "add_key",     "pidfd_getfd",
     "connect",       "bind",             "listen",            "accept",      "accept4",
-    "sendto",        "sendmsg",          "sendmmsg",
+    "sendto",        "sendmsg",          "sendmmsg",          "tkill",       "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo", "pidfd_send_signal",
 };
 
 static int add_all(scmp_filter_ctx filter, uint32_t action, const char *const *names,
@@ -139,6 +140,18 @@ static int allow_signals_to_itself(scmp_filter_ctx filter) {
     return error == 0;
 }
 
+/* F_SETOWN and F_SETSIG would let a descriptor send signals to any process of the user. */
+static int allow_plain_fcntl(scmp_filter_ctx filter) {
+    const int plain[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+    int error = 0;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        const struct scmp_arg_cmp command = {
+            .arg = 1, .op = SCMP_CMP_EQ, .datum_a = (uint64_t)plain[i]};
+        error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, command);
+    }
+    return error == 0;
+}
+
 static int load(scmp_filter_ctx filter) {
     int done = seccomp_load(filter) == 0;
     seccomp_release(filter);
@@ -155,7 +168,7 @@ static int strict_filter(int narrow) {
     int fine = ADD_ALL(filter, SCMP_ACT_ALLOW, always) &&
                ADD_ALL(filter, SCMP_ACT_ERRNO(EPERM), declined) &&
                ADD_ALL(filter, opening, loading) && allow_threads(filter, SCMP_ACT_TRAP) &&
-               allow_signals_to_itself(filter);
+               allow_signals_to_itself(filter) && allow_plain_fcntl(filter);
     if (!fine) {
         seccomp_release(filter);
         return 0;
@@ -172,6 +185,8 @@ static int relaxed_filter(void) {
                allow_threads(filter, SCMP_ACT_ALLOW) &&
                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 0) == 0 &&
                seccomp_rule_add(filter, REFUSED, SCMP_SYS(kill), 1,
+                                first_argument(SCMP_CMP_NE, (uint64_t)getpid(), 0)) == 0 &&
+               seccomp_rule_add(filter, REFUSED, SCMP_SYS(tgkill), 1,
                                 first_argument(SCMP_CMP_NE, (uint64_t)getpid(), 0)) == 0;
     if (!fine) {
         seccomp_release(filter);

@@ -29,14 +29,41 @@ static const struct {
 
 static void change(attest_plan *plan, attest_case *c, int number) {
     static const int64_t threads[] = {2, 3, 7, 8, 16, 24};
-    const rung r = (rung)(number % RUNGS);
+    const uint64_t able = plan->kernel->features;
+    rung r = (rung)(number % RUNGS);
+    if ((r == DECODE && !(able & ATTEST_CAUSAL)) ||
+        (r == PREFIX && !(able & (ATTEST_CAUSAL | ATTEST_KEY_LENGTHS)))) {
+        r = CHUNK; /* nothing this kernel does leaves a key that no row sees */
+    }
     c->parameter[0] = r;
     c->parameter[1] = r == THREADS ? threads[number / RUNGS % 6] : number / RUNGS;
     c->threads = r == THREADS ? 1 : c->threads;
     c->batch += (r == POSITION || r == BATCH) && c->batch == 1;
     c->queries += r >= CHUNK && c->queries == 1 ? 4 : 0;
     if (r == DECODE || r == PREFIX) {
-        c->features |= plan->kernel->features & ATTEST_CAUSAL;
+        c->features |= able & ATTEST_CAUSAL;
+    }
+    if (r == PREFIX && !(able & ATTEST_CAUSAL)) {
+        c->features |= ATTEST_KEY_LENGTHS;
+        c->lengths = ATTEST_LIST_ONE;
+    }
+}
+
+/* One case a rung that is sure to mean something: small, causal where the kernel can be. */
+static void plan_sure(attest_plan *plan) {
+    for (int r = 0; r < RUNGS; r++) {
+        attest_case c = attest_case_default(plan->check->name);
+        c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+        c.batch = 2;
+        c.queries = 5;
+        c.keys = 9;
+        c.head_size = c.value_size = 4;
+        if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
+            c.features |= ATTEST_SCALE;
+            c.scale = 0.25;
+        }
+        change(plan, &c, RUNGS + r);
+        attest_plan_add(plan, &c);
     }
 }
 
@@ -48,20 +75,22 @@ static void plan(attest_plan *plan) {
                                 .keys = small ? few_k : keys,
                                 .head_sizes = sizes,
                                 .most = attest_plan_by_level(plan, 18, 120, 0, 0)};
+    plan_sure(plan);
     attest_space_plan(plan, &space, change);
 }
 
-/* Keys that the last row of every entry may still see: what a cache holds at that step. */
+/* Keys that rows up to `last_row` of some entry may still see: what a cache holds at that step. */
 static int64_t cache_keys(const attn_normal *n, int64_t last_row) {
     int64_t most = 0;
     if (n->profile.empty_row == ATTN_EMPTY_MEAN_OF_ALL) {
         return n->keys; /* an empty row is then the mean of keys it does not see */
     }
     for (int64_t b = 0; b < n->batch; b++) {
-        const int64_t past = attn_offset(n, b) + last_row + 1;
-        most = past > most ? past : most;
+        const int64_t length = attn_key_length(n, b), past = attn_offset(n, b) + last_row + 1;
+        const int64_t seen = (n->features & ATTEST_CAUSAL) && past < length ? past : length;
+        most = seen > most ? seen : most;
     }
-    return (n->features & ATTEST_CAUSAL) && most < n->keys ? most : n->keys;
+    return most;
 }
 
 static attest_part part_of(const attn_normal *n, const attest_case *c) {
@@ -117,7 +146,7 @@ static void compare(attest_bench *bench, const attest_case *c, const attest_kept
 
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
     const rung r = c->parameter[0] >= 0 && c->parameter[0] < RUNGS ? (rung)c->parameter[0] : THREADS;
-    if (rungs[r].also != NULL) {
+    if (rungs[r].also != NULL && (c->features & ATTEST_CAUSAL)) {
         attest_ids_add(&result->ids, rungs[r].also);
     }
     if (bench->session.info.determinism & rungs[r].claim) {

@@ -47,6 +47,40 @@ static void change_other(attest_plan *plan, attest_case *c, int number) {
     c->queries += c->parameter[0] == OTHER_ROWS && c->queries == 1;
 }
 
+/* One case a rung in which some key is hidden from some row for certain. */
+static void plan_sure(attest_plan *plan) {
+    static const uint64_t ways[] = {ATTEST_CAUSAL, ATTEST_KEY_LENGTHS, ATTEST_MASK_BOOL,
+                                    ATTEST_MASK_ADD, ATTEST_WINDOW};
+    for (int r = FINITE; r <= (int)plan->kernel->isolation; r++) {
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+            attest_case c = attest_case_default(plan->check->name);
+            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            c.batch = 2;
+            c.queries = 5;
+            c.keys = 9;
+            c.head_size = c.value_size = 4;
+            c.features = ways[w];
+            c.lengths = ATTEST_LIST_ONE;
+            c.parameter[0] = r;
+            if (c.features & ATTEST_WINDOW) {
+                c.window_left = 1;
+                c.window_right = 0;
+            }
+            if (c.features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) {
+                c.mask = ATTEST_MASK_HEAD;
+                c.mask_rank = 2;
+                c.mask_full = 12;
+                c.mask_type = c.features & ATTEST_MASK_BOOL ? ATTEST_BOOL : c.q_type;
+            }
+            if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
+                c.features |= ATTEST_SCALE;
+                c.scale = 0.25;
+            }
+            attest_plan_add(plan, &c);
+        }
+    }
+}
+
 static void plan(attest_plan *plan) {
     static const int64_t queries[] = {2, 5, 17, 66, -1}, keys[] = {2, 9, 33, 65, 130, -1};
     static const int64_t few_q[] = {2, 5, 9, -1}, few_k[] = {2, 9, 17, -1}, few_d[] = {4, 8, -1};
@@ -60,6 +94,7 @@ static void plan(attest_plan *plan) {
     if (plan->kernel->isolation > 0) {
         attest_space_plan(plan, &space, change_rung);
     }
+    plan_sure(plan);
     space.options_that_hide = 0;
     space.most = attest_plan_by_level(plan, 8, 40, 0, 0);
     attest_space_plan(plan, &space, change_other);
