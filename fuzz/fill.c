@@ -7,10 +7,10 @@
 #include "model.h"
 #include "normal.h"
 
-/* What a tensor holds. The first must tell keys, heads and columns apart: it is what 0 means. */
+/* What a tensor holds. 0 must tell keys, heads, columns and roundings apart. */
 enum fill {
-    FILL_COARSE, /* multiples of 1/8 in [-2, 2] */
     FILL_FINE,   /* 24 random bits in [-2, 2) */
+    FILL_COARSE, /* multiples of 1/8 in [-2, 2] */
     FILL_ZERO,
     FILL_ONE,
     FILL_UNIT,  /* element c of row s is 1 where c = s mod size, else 0 */

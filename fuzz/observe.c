@@ -8,12 +8,21 @@
 
 #include "examine.h"
 
-enum { PAIRS = 12 * 12, SHAPES = 256, TYPES = 64, RATIOS = 16 };
+enum { PAIRS = 12 * 12, SHAPES = 256, TYPES = 64, RATIOS = 16, SIZES = 128, FILLS = 3 * 16 };
 
 __attribute__((section("__libfuzzer_extra_counters"), used)) static unsigned char
-    counters[PAIRS + SHAPES + TYPES + RATIOS];
+    counters[PAIRS + SHAPES + TYPES + RATIOS + SIZES + FILLS];
 
 static unsigned size_class(int64_t n) { return n == 0 ? 0 : n == 1 ? 1 : n < 32 ? 2 : 3; }
+
+/* 0 to `most`: below 8, 16, 32 and so on. */
+static unsigned magnitude(int64_t n, unsigned most) {
+    unsigned result = 0;
+    for (n /= 8; n > 0 && result < most; n /= 2) {
+        result++;
+    }
+    return result;
+}
 
 void attest_fuzz_observe_problem(const attest_fuzz_problem *made) {
     const attest_problem *p = &made->problem;
@@ -30,6 +39,12 @@ void attest_fuzz_observe_problem(const attest_fuzz_problem *made) {
     counters[PAIRS + shape] = 1;
     counters[PAIRS + SHAPES + ((p->q.dtype - 1) | (p->k.dtype - 1) << 2 | (p->o.dtype - 1) << 4)] =
         1;
+    unsigned char *rest = counters + PAIRS + SHAPES + TYPES + RATIOS;
+    rest[magnitude(p->k.shape[2], 7) | magnitude(p->q.shape[3], 3) << 3 |
+         magnitude(p->v.shape[3], 3) << 5] = 1;
+    for (unsigned k = 0; k < 3; k++) {
+        rest[SIZES + k * 16 + made->field[FUZZ_FILL_Q + k] % 16] = 1;
+    }
 }
 
 /* Halves below 1, on a logarithmic scale: 2^-15 and less is the first. */
