@@ -127,8 +127,8 @@ def contenders(case, threads, kernels, available):
     """name -> (own, callable, output getter, model)"""
     found = {}
     for kernel in kernels:
-        if kernel.name != "flash" and case.flops > 3e8:
-            continue  # the readable ones are here for scale, on small shapes
+        if kernel.name != "flash" and case.flops > 5e7:
+            continue  # the readable ones are here for scale, on the smallest shape
         problem, o = case.problem(threads)
         found[kernel.name] = (True, kernel.bind(problem), lambda o=o: o, kernel.model,
                               kernel.descriptor.exp_ulps, (problem, o))
