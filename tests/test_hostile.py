@@ -36,6 +36,7 @@ EXPECTED = {
     "delete_files": ("CRASH", None, "unlink"),
     "write_file": ("certified", None, None),  # refused by the sandbox, and it does not mind
     "kill_parent": ("CRASH", None, "kill"),
+    "signal_by_descriptor": ("CRASH", None, "fcntl"),
     "raise_signal": ("CRASH", None, "signal 10"),
     "stop_itself": ("TIMEOUT", None, None),
     "jump": ("CRASH ERROR TIMEOUT", None, None),

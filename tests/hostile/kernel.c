@@ -210,6 +210,10 @@ static int kill_parent(problem *p) {
     (void)p;
     return kill(getppid(), SIGKILL) * 0;
 }
+static int signal_by_descriptor(problem *p) {
+    (void)p;
+    return fcntl(3, F_SETOWN, getppid()) * 0;
+}
 static int raise_signal(problem *p) {
     (void)p;
     return raise(SIGUSR1) * 0;
@@ -453,7 +457,7 @@ step *const all_steps[] = {
     nothing,       crash,         hang,          sleep_long,    exit_0,        underscore_exit,
     abort_,        stack_overflow, allocate,     thread_bomb,   fork_bomb,     fill_shared,   close_all,
     chatter,       talk_on_the_socket, read_memory, read_parent, trace_parent, network,
-    delete_files,  write_file,    kill_parent,   raise_signal,  stop_itself,   jump,
+    delete_files,  write_file,    kill_parent,   signal_by_descriptor, raise_signal,  stop_itself,   jump,
     rounding,      flush_to_zero, write_input,   write_past_end, read_past_end, read_before_start,
     write_gap,     success_without_writing, zeros, refuse_all,  ten_calls,     cache_by_pointer,
     cache_by_content, right_when_timed, write_later,
