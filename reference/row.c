@@ -50,17 +50,33 @@ void ATTN_NAME(attn_row_exp)(attn_real *e, const attn_real *s, const unsigned ch
                              size_t n, attn_real max) {
     /*@ loop invariant 0 <= j <= n;
       @ loop invariant C2: exp_row(e, s, visible, j, max);
+      @ loop invariant C4: lowered{Pre}(s, visible, n, max) ==> unit_exp{Pre}(s, visible, j, max);
       @ loop assigns j, e[0 .. n - 1];
       @ loop variant n - j;
       @*/
     for (size_t j = 0; j < n; j++) {
         if (visible[j]) {
+            //@ assert C4: lowered{Pre}(s, visible, n, max) ==> \is_finite(s[j]) && s[j] <= max;
             attn_real shifted = SUB(s[j], max);
+            /*@ assert C4: lowered{Pre}(s, visible, n, max) ==>
+              @              \is_minus_infinity(shifted) || (\is_finite(shifted) && shifted <= 0);
+              @*/
+            /*@ assert C4: lowered{Pre}(s, visible, n, max) ==> s[j] == max ==>
+              @              \is_finite(shifted) && shifted == 0;
+              @*/
+            //@ assert C4: same(s[j], \at(s[\at(j, Here)], Pre));
             e[j] = EXP(shifted);
+            /*@ assert C4: lowered{Pre}(s, visible, n, max) ==>
+              @              unit(f_exp(f_sub(\at(s[\at(j, Here)], Pre), max)));
+              @*/
+            /*@ assert C4: lowered{Pre}(s, visible, n, max) ==> \at(s[\at(j, Here)], Pre) == max ==>
+              @              f_exp(f_sub(\at(s[\at(j, Here)], Pre), max)) == 1;
+              @*/
         } else {
             e[j] = ZERO;
         }
     }
+    //@ assert C4: same_row{Pre, Here}(s, s, visible, visible, n);
 }
 
 attn_real ATTN_NAME(attn_row_sum)(const attn_real *e, const unsigned char *visible, size_t n) {
@@ -204,6 +220,9 @@ static attn_real shift(const attn_real *s, const ATTN_NAME(attn_row_problem) * p
   @ terminates \true;
   @ assigns \nothing;
   @ ensures C2: same(\result, total_of(e, p, p->n, max));
+  @ ensures C4: ATTN_BITS == 32 && p->has_sink != 0 && \is_finite(p->sink) && \is_finite(max) &&
+  @             p->sink <= max ==>
+  @               unit(mass_of(p, max)) && (p->sink == max ==> mass_of(p, max) == 1);
   @*/
 static attn_real total(const attn_real *e, const ATTN_NAME(attn_row_problem) * p, attn_real max) {
     attn_real sum = ATTN_NAME(attn_row_sum)(e, p->visible, p->n);
@@ -238,10 +257,12 @@ static attn_real log_sum_exp(const ATTN_NAME(attn_row_problem) * p, attn_real ma
   @ assigns *lse, e[0 .. p->n - 1], w[0 .. p->n - 1];
   @ ensures C2: same_view{Pre, Post}(p, p, p->n);
   @ ensures C2: softmax_row(lse, s, e, w, p, p->n);
+  @ ensures C4: tame(s, p, p->n) ==> shares(e, p, p->n, shift_of(s, p, p->n));
   @*/
 static void softmax(attn_real *lse, const attn_real *s, attn_real *e, attn_real *w,
                     const ATTN_NAME(attn_row_problem) * p) {
     attn_real max = shift(s, p);
+    //@ assert C4: tame(s, p, p->n) ==> top(s, p, p->n, max);
     ATTN_NAME(attn_row_exp)(e, s, p->visible, p->n, max);
     //@ ghost Exp: ;
     attn_real sum = total(e, p, max);
@@ -265,6 +286,9 @@ static void softmax(attn_real *lse, const attn_real *s, attn_real *e, attn_real 
     //@ assert C2: same_reals{Divided, Here}(w, w, p->n);
     //@ assert C2: divide_row(w, e, p->visible, p->n, sum);
     //@ assert C2: lse_row(*lse, s, e, p, p->n);
+    //@ assert C4: tame(s, p, p->n) ==> tame{Pre}(s, p, p->n);
+    //@ assert C4: tame(s, p, p->n) ==> shares{Exp}(e, p, p->n, max);
+    //@ assert C4: tame(s, p, p->n) ==> shares(e, p, p->n, max);
 }
 
 void ATTN_NAME(attn_row)(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, attn_real *w,
@@ -288,4 +312,6 @@ void ATTN_NAME(attn_row)(attn_real *out, attn_real *lse, attn_real *s, attn_real
     /*@ assert C2: divide_row(w, e, p->visible, p->n, total_of(e, p, p->n, shift_of(s, p, p->n)));
       @*/
     //@ assert C2: lse_row(*lse, s, e, p, p->n);
+    //@ assert C4: tame(s, p, p->n) ==> tame{Weighted}(s, p, p->n);
+    //@ assert C4: tame(s, p, p->n) ==> shares(e, p, p->n, shift_of(s, p, p->n));
 }

@@ -26,7 +26,7 @@ typedef struct ATTN_NAME(attn_row_problem) {
     int has_sink;
 } ATTN_NAME(attn_row_problem);
 
-#include "row_theory.h"
+#include "row_sums.h"
 
 /*@ requires \valid_read(q + (0 .. d - 1)) && \valid_read(k + (0 .. d - 1));
   @ terminates \true;
@@ -67,6 +67,9 @@ attn_real ATTN_NAME(attn_row_max)(const attn_real *s, const unsigned char *visib
   @ terminates \true;
   @ assigns e[0 .. n - 1];
   @ ensures C2: exp_row(e, s, visible, n, max);
+  @ ensures C4: lowered{Pre}(s, visible, n, max) ==> unit_row(e, visible, n);
+  @ ensures C4: lowered{Pre}(s, visible, n, max) ==> attains{Pre}(s, visible, n, max) ==>
+  @               has_one(e, visible, n);
   @*/
 void ATTN_NAME(attn_row_exp)(attn_real *e, const attn_real *s, const unsigned char *visible,
                              size_t n, attn_real max);
@@ -118,6 +121,20 @@ void ATTN_NAME(attn_row_mix)(attn_real *out, const attn_real *w, const attn_real
   @ terminates \true;
   @ assigns out[0 .. p->dv - 1], *lse, s[0 .. p->n - 1], e[0 .. p->n - 1], w[0 .. p->n - 1];
   @ ensures C2: row(out, lse, s, e, w, p, p->n);
+  @ ensures C3: \forall integer j; 0 <= j < p->n && p->visible[j] == 0 ==> same(w[j], ZERO);
+  @ ensures C3: tame(s, p, p->n) ==> unit_row(w, p->visible, p->n);
+  @ ensures C3: tame(s, p, p->n) ==> p->has_sink == 0 ==>
+  @               \exists integer j; 0 <= j < p->n && p->visible[j] != 0 && w[j] > 0;
+  @ ensures C4: tame(s, p, p->n) ==> p->has_sink == 0 ==> p->n <= 1048576 ==>
+  @               \abs(real_sum(w, p->visible, p->n) - 1) <=
+  @                 2.3 * p->n * 0x1p-24 + p->n * 0x1p-150;
+  @ ensures C4: tame(s, p, p->n) ==> p->has_sink != 0 ==> p->n <= 1048576 ==>
+  @               \abs(real_sum(w, p->visible, p->n) + sink_weight(s, e, p, p->n) - 1) <=
+  @                 2.3 * (p->n + 1) * 0x1p-24 + p->n * 0x1p-150;
+  @ ensures C12: empty(p->visible, p->n) ==>
+  @                \forall integer c; 0 <= c < p->dv ==> same(out[c], ZERO);
+  @ ensures C12: empty(p->visible, p->n) ==>
+  @                same(*lse, p->has_sink != 0 ? p->sink : ATTN_NAME(f_neg_inf));
   @*/
 void ATTN_NAME(attn_row)(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, attn_real *w,
                          const ATTN_NAME(attn_row_problem) * p);
