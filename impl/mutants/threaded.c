@@ -64,6 +64,9 @@ static void one_row(row *r, const share *mine, int64_t number) {
     float stale = r->q[0];
     look(r);
     gather(r);
+    if (MUTANT == SCRATCH_SHARED || MUTANT == SCRATCH_STATIC) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); /* a longer row, in effect */
+    }
     if (MUTANT == STALE_QUERY_AT_SHARE_START && number == mine->begin && mine->number > 0) {
         r->q[0] = stale; /* what the scratch held */
     }
