@@ -14,6 +14,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "impl/mutants"))
 import matrix as kills  # noqa: E402
+import power  # noqa: E402
 
 SMOKE_SHARE = 0.9
 
@@ -64,6 +65,8 @@ def main():
         report(result["certified"],
                f"{os.path.basename(kernel)} is accepted at {level}, seed {seed}",
                f"{result['checks']} {result['case']}")
+    with open(power.PAGE, encoding="utf-8") as file:
+        report(file.read() == power.page(), "spec/power.md is what its data say", "run `make power`")
     matrix.data["summary"] = kills.summaries(matrix)
     matrix.save(force=True)
     print(f"1..{number}")
