@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A corpus of one data file. The input is the text of manifest.json, a byte of 0, and the data file;
- * HASH in the text becomes the hash of that file, which no mutation would find.
+ * HASH in the text becomes the hash of that file, and manifest.b2 is that of the text: no mutation
+ * would find them.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -60,6 +61,9 @@ void attest_fuzz_input(const uint8_t *data, size_t size) {
         return;
     }
     attest_fuzz_file("manifest.json", text, bytes);
+    crypto_generichash(hash, sizeof hash, (const unsigned char *)text, bytes, NULL, 0);
+    sodium_bin2hex(digits, sizeof digits, hash, sizeof hash);
+    attest_fuzz_file("manifest.b2", digits, strlen(digits));
     attest_fuzz_file("data/a.safetensors", end ? end + 1 : NULL, file_size);
     free(text);
     if (attest_corpus_open(&corpus, attest_fuzz_directory(), message) != 0) {

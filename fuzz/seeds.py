@@ -52,7 +52,7 @@ def manifest(**changes):
     entry = {"name": "a", "id": "0123456789abcdef", "profile": "attest", "result": "valid",
              "dtype": {"q": "F32", "k": "F32", "o": "F32"},
              "options": {"causal": True, "window": [1, 0], "scale": 0.5, "softcap": 2.0},
-             "models": ["f32-strict"], "wrong": ["no-scale"]}
+             "models": ["f32-strict"], "judged_by": "f32-strict", "wrong": ["no-scale"]}
     entry.update(changes)
     return json.dumps({"format": "attest-vectors", "version": "1.0", "groups": [
         {"name": "g", "file": "a.safetensors", "blake2b": "HASH", "vectors": [entry]}]},
