@@ -156,7 +156,7 @@ def waivers_are_counted_and_expire(folder):
         done, report = certify(folder, "w", "--waivers", path, target=target)
         waived = report["certificate"]["verdicts"]["WAIVED"]
         assert (waived > 0) == certified, (expires, waived)
-        # Everything is waived, so core requirements have no pass: still not certified.
+        # CAP-05: everything is waived, so core requirements have no pass: still not certified.
         assert done.returncode == 1
     with open(path, "w", encoding="utf-8") as file:
         json.dump([{"requirement": "DET-08"}], file)
