@@ -133,6 +133,7 @@ static int pieces(probe *p, trial *t, int64_t batch, int64_t rows) {
     }
     double *got = trial_results(&whole, &count);
     int broken = !p->refused && probe_differ(expected, got, count);
+    trial_workspace(t, p->kernel->workspace_bytes(&t->p));
     free(expected);
     free(got);
     return broken;
