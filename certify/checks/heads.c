@@ -81,6 +81,7 @@ static void judge_row(const attest_bench *bench, int64_t b, int64_t h, int64_t i
     result->expected = right;
     result->actual = got;
     result->radius = 0.4;
+    result->worst = fabs(got - right) / result->radius;
 }
 
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
