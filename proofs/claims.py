@@ -20,18 +20,37 @@ STATUSES = ("proved", "exhaustive", "tested", "assumed", "open")
 
 def number(claim_id):
     digits = re.sub(r"\D", "", claim_id)
-    return (int(digits) if digits else 0, claim_id)
+    return (int(digits) if digits else 99, claim_id)
+
+
+def wp_runs(claim_id, wp_claims):
+    """The part that proofs/wp proves and its twins; none while its goals are not pinned."""
+    entry = wp_claims.get(claim_id, {})
+    if not entry.get("goals"):
+        return []
+    runs = [{"name": "wp", "tool": "wp", "scope": entry.get("scope", "every n"), "method": "WP",
+             "limit": entry.get("limit", 600), "cost": entry.get("cost", 60),
+             "group": entry.get("group", "full")}]
+    for twin in entry.get("twins", {}):
+        runs.append({"name": f"wp-{twin}", "twin-of": "wp", "tool": "wp", "wp-twin": twin,
+                     "limit": 300, "cost": 20, "group": runs[0]["group"]})
+    return runs
 
 
 def load():
-    claims = []
+    claims, wp_claims = [], {}
+    wp_path = os.path.join(ROOT, "proofs/wp/claims.json")
+    if os.path.exists(wp_path):
+        with open(wp_path, encoding="utf-8") as file:
+            wp_claims = json.load(file)["claims"]
     for name in sorted(os.listdir(os.path.join(ROOT, "proofs"))):
         path = os.path.join(ROOT, "proofs", name, "claim.json")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 claim = json.load(file)
             claim["directory"] = os.path.join("proofs", name)
-            for run in claim.get("runs", []):
+            claim["runs"] = claim.get("runs", []) + wp_runs(claim["id"], wp_claims)
+            for run in claim["runs"]:
                 run.setdefault("tool", "cbmc")
                 run.setdefault("group", "full")
                 run.setdefault("expect", "refuted" if "twin-of" in run else "proved")
@@ -64,12 +83,23 @@ def with_includes(paths):
     return sorted(found)
 
 
+def wp_sources():
+    paths = ["reference/row.c", "reference/mask.c"]
+    for directory, _, names in os.walk(os.path.join(ROOT, "proofs/wp")):
+        if "__pycache__" not in directory:
+            paths += [os.path.relpath(os.path.join(directory, name), ROOT) for name in names]
+    return paths
+
+
 def sources(claim):
     paths = list(claim.get("sources", []))
     for run in claim.get("runs", []):
         paths += [path_of(claim, name) for name in run.get("files", [])]
+        paths += [run["source"]] if "source" in run else []
         if "reading" in run:
             paths.append("proofs/readings/" + run["reading"])
+        if run["tool"] == "wp":
+            paths += wp_sources()
     return with_includes(path for path in paths if os.path.exists(os.path.join(ROOT, path)))
 
 
@@ -91,8 +121,8 @@ def read_results():
 
 def status(claim, results):
     """What the committed results are worth for the sources as they are now."""
-    if not claim.get("runs"):
-        return claim.get("status", "open")
+    if not claim["runs"]:
+        return "open"
     result = results.get(claim["id"])
     if result is None:
         return "not run"

@@ -95,11 +95,16 @@ def parent(job):
 
 def cbmc_arguments(job, run, out):
     files = [book.path_of(job["claim"], name) for name in run["files"]]
+    included = run.get("source")  # a source that the harness includes instead of linking it
     if "patch" in run:
-        if run["patch"]["file"] not in files:
+        if run["patch"]["file"] not in files + [included]:
             raise Broken(f"{run['patch']['file']} is not a file of the run")
-        files = [patched(job, out) if name == run["patch"]["file"] else name for name in files]
+        copy = patched(job, out)
+        files = [copy if name == run["patch"]["file"] else name for name in files]
+        included = copy if included == run["patch"]["file"] else included
     arguments = files + [f"-I{directory}" for directory in book.INCLUDE_DIRS]
+    if included:
+        arguments.append(f'-DPROOF_SOURCE="{os.path.abspath(included)}"')
     if "reading" in run:
         arguments.append(f'-DATTN_READING="{run["reading"]}"')
     defines = {**run.get("defines", {}), **job["parameters"]}
@@ -176,7 +181,9 @@ def run_cbmc(job, out, log):
     unwinding = unwind_arguments(run, arguments, limit, log)
     refute = job["mode"] == "reach" or run["expect"] == "refuted"
     names = []
-    if refute:
+    if refute and run.get("whole"):  # a property that exists only once the program is executed
+        names = named(run)
+    elif refute:
         only, names = selected(run, job, arguments, limit, log)
         arguments = [a for a in arguments if a != "--unwinding-assertions"] + only
     command = ["cbmc"] + arguments + unwinding + flags
@@ -219,7 +226,7 @@ def run_wp(job, out, log):
     said = f"{result.get('proved')} of {result.get('goals')} goals, {result.get('status')}"
     if status == 0 and result.get("proved") == result.get("goals") and result.get("goals"):
         return "proved", said, shown
-    return ("refuted" if result.get("status") in ("refuted", "unproved") else "error"), said, shown
+    return ("refuted" if result.get("status") == "refuted" else "error"), said, shown
 
 
 def run_program(job, out, log):
