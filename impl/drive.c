@@ -148,9 +148,11 @@ static state_t state_at(const job *j, int64_t unit) {
 static matrix_t matrix(const attest_tensor *tensor, int64_t b, int64_t head,
                        const engine_t *engine, int may_be_narrow) {
     const int64_t start[ATTEST_MAX_RANK] = {b, head, 0, 0};
+    static const attn_real nothing[1]; /* without elements data may be NULL, and no step is valid */
+    int has_elements = tensor->shape[2] > 0 && tensor->shape[3] > 0;
     return (matrix_t){
-        .data = tensor->shape[2] > 0 ? attn_element(tensor, start) : NULL,
-        .row_stride = tensor->stride[2],
+        .data = has_elements ? attn_element(tensor, start) : nothing,
+        .row_stride = has_elements ? tensor->stride[2] : 0,
         .column_stride = tensor->stride[3],
         .in_place = tensor->dtype == REAL_DTYPE && tensor->stride[3] == 1,
         .narrow = may_be_narrow && tensor->stride[3] == 1 &&
