@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The command line of attest, one argument a line; and each argument as a case, which must come back
- * from its canonical line as it was.
+ * The command line of attest, one argument a line; and each argument as a case, which must come
+ * back from its canonical line as it was.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any problem at all, valid or not: metadata from a valid one with some of its words overwritten. The
+ * Any problem at all, valid or not: a valid one with some words of its metadata overwritten. The
  * reference answers it without touching what it may not, and what it accepts it computes.
  */
 #include <stdio.h>
@@ -13,9 +13,9 @@
 
 /* A word of the problem, as wide as eight bytes, takes an odd value; pointers stay as they are. */
 static void spoil(attest_problem *problem, const unsigned char *bytes) {
-    static const int64_t odd[] = {0,          1,          -1,         2,          INT64_MAX,
-                                  INT64_MIN,  INT64_MAX - 1, INT64_C(1) << 40, (INT64_C(1) << 40) + 1,
-                                  INT64_C(1) << 62, INT64_C(1) << 32, INT64_C(1) << 31, 3, 5, 6, 7};
+    static const int64_t odd[] = {0, 1, -1, 2, 3, 5, 6, 7, INT64_MAX, INT64_MIN, INT64_MAX - 1,
+                                  INT64_C(1) << 31, INT64_C(1) << 32, INT64_C(1) << 40,
+                                  (INT64_C(1) << 40) + 1, INT64_C(1) << 62};
     size_t words = sizeof *problem / sizeof(int64_t), word = bytes[0] % words;
     char *at = (char *)problem + word * sizeof(int64_t);
     for (int which = 0; which < FUZZ_TENSORS; which++) {

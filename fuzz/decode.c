@@ -142,8 +142,8 @@ static attest_tensor shaped(attest_dtype dtype, uint32_t rank, const int64_t *sh
 }
 
 /*
- * Bits of a layout: 0-1 order of the axes, 2 elements two apart, 3 a gap after each axis, 4-6 (inputs)
- * an axis that repeats, 7 a start that is aligned to one element and no more.
+ * Bits of a layout: 0-1 order of the axes, 2 elements two apart, 3 a gap after each axis, 4-6
+ * (inputs) an axis that repeats, 7 a start that is aligned to one element and no more.
  */
 static void lay_out(attest_tensor *t, unsigned char layout, int is_output) {
     static const unsigned char orders[4][4] = {

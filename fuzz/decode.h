@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decode.h - bytes to a problem. Every byte string is one valid problem inside what a kernel
- * declares, and the empty one is the smallest. One byte a field at a fixed place, so that changing a
- * byte changes one thing; bytes that are missing are 0. After the fields come patches of four bytes
- * (tensor, element, element, value), each of which overwrites one element of an input.
+ * declares, and the empty one is the smallest. One byte a field at a fixed place, so that changing
+ * a byte changes one thing; bytes that are missing are 0. After the fields come patches of four
+ * bytes (tensor, element, element, value), each of which overwrites one element of an input.
  *
  * Every tensor has an allocation of its own that ends with its last element: an address sanitizer
  * then sees every access that leaves it.

@@ -47,7 +47,7 @@ int attest_fuzz_open(attest_fuzz_subject *subject, const attest_kernel *kernel,
     *subject = (attest_fuzz_subject){
         .scope = {.kernel = kernel,
                   .profile = *profile,
-                  .most_work = number_from("ATTEST_FUZZ_WORK", 6000),
+                  .most_work = number_from("ATTEST_FUZZ_WORK", 4000),
                   .most_keys = number_from("ATTEST_FUZZ_KEYS", 1100)},
         .model = attn_model_claimed(model, kernel->exp_ulps, kernel->max_abs_score),
     };
@@ -148,7 +148,8 @@ static int gaps_kept(const attest_fuzz_run *run, unsigned char dirt) {
         }
         unsigned char *owned = calloc(block->bytes, 1);
         for (int64_t n = 0; owned && n < attest_fuzz_count(t); n++) {
-            memset(owned + ((unsigned char *)attest_fuzz_address(t, n) - block->memory), 1, element);
+            unsigned char *at = attest_fuzz_address(t, n);
+            memset(owned + (at - block->memory), 1, element);
         }
         for (size_t n = 0; owned && n < block->bytes; n++) {
             if (!owned[n] && block->memory[n] != dirt) {
@@ -176,8 +177,8 @@ static int judge(const attest_fuzz_run *run, int which, const attn_enclosure *en
         int64_t size = which == FUZZ_O ? run->normal.value_size : 1, row = n / size;
         return attest_fuzz_fail(
             run->finding, which == FUZZ_O ? "NUM-01" : "NUM-05",
-            "%s[b=%lld h=%lld i=%lld c=%lld] is %a (%.9g), expected kind %d, %a (%.9g) within %.3g: "
-            "%.3g times the radius of %s",
+            "%s[b=%lld h=%lld i=%lld c=%lld] is %a (%.9g), expected kind %d, %a (%.9g) within "
+            "%.3g: %.3g times the radius of %s",
             attest_fuzz_tensor_name(which),
             (long long)(row / run->normal.queries / run->normal.q_heads),
             (long long)(row / run->normal.queries % run->normal.q_heads),
@@ -243,7 +244,8 @@ static int repeats(const attest_fuzz_run *run, const copies *first) {
         const attest_tensor *t = attest_fuzz_tensor(&run->made->problem, which);
         for (int64_t n = 0; n < attest_fuzz_count(t); n++) {
             const unsigned char *now = attest_fuzz_address(t, n);
-            const unsigned char *then = first->block[which] + (now - run->made->block[which].memory);
+            const unsigned char *memory = run->made->block[which].memory;
+            const unsigned char *then = first->block[which] + (now - memory);
             if (!attest_fuzz_same(t->dtype, now, then)) {
                 return !attest_fuzz_fail(
                     run->finding, "DET-01", "%s, element %lld: %a, then %a",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * examine.h - one problem, everything that can be asked of a kernel about it: the oracle's enclosure
- * under the model it declares, memory it may touch, and the bitwise relations it claims (poison,
- * prefix, chunk, batch, threads, repeat).
+ * examine.h - one problem, everything that can be asked of a kernel about it: the oracle's
+ * enclosure under the model it declares, memory it may touch, and the bitwise relations it claims
+ * (poison, prefix, chunk, batch, threads, repeat).
  */
 #ifndef ATTEST_FUZZ_EXAMINE_H
 #define ATTEST_FUZZ_EXAMINE_H
@@ -28,8 +28,8 @@ typedef struct attest_fuzz_finding {
 } attest_fuzz_finding;
 
 /*
- * What a kernel declares, made ready. 1, or 0 with a reason in the finding. The environment variable
- * ATTEST_FUZZ_WORK sets the size of the largest problem (default 6000 multiplications a pass).
+ * What a kernel declares, made ready. 1, or 0 with a reason in the finding. The environment
+ * variable ATTEST_FUZZ_WORK sets the size of the largest problem (default 4000 multiplications).
  */
 int attest_fuzz_open(attest_fuzz_subject *subject, const attest_kernel *kernel,
                      attest_fuzz_finding *finding);
@@ -74,7 +74,7 @@ int attest_fuzz_same(attest_dtype dtype, const void *a, const void *b);
 /* relations.c: 1 if one that the kernel claims does not hold. made->problem was computed. */
 int attest_fuzz_relations(const attest_fuzz_run *run);
 
-/* observe.c: lets the engine see what kind of problem it made, and how near the edge the result is. */
+/* observe.c: lets the engine see what kind of problem it made, and how near the edge it came. */
 void attest_fuzz_observe_problem(const attest_fuzz_problem *made);
 void attest_fuzz_observe_ratio(double ratio);
 

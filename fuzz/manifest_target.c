@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A corpus of one data file. The input is the text of manifest.json, a byte of 0, and the data file;
- * HASH in the text becomes the hash of that file, and manifest.b2 is that of the text: no mutation
- * would find them.
+ * A corpus of one data file. The input is the text of manifest.json, a byte of 0, and the data
+ * file; HASH in the text becomes the hash of that file, and manifest.b2 is that of the text: no
+ * mutation would find them.
  */
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The oracle's last path where MPFR is linked, none where it is not: elements that would need it then
- * have no verdict, which is never a finding.
+ * The oracle's last path where MPFR is linked, none where it is not: elements that would need it
+ * then have no verdict, which is never a finding.
  */
 #include "weak_mpfr.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an engine sees beside code coverage: pairs of options, kinds of shapes, types and layouts, and
- * how near results come to their radius. So a kernel without instrumentation is fuzzed with feedback
- * too, and errors are driven towards the edge. libFuzzer reads the section; others ignore it.
+ * What an engine sees beside code coverage: pairs of options, kinds of shapes, types and data, and
+ * how near results come to their radius. So a kernel without instrumentation is fuzzed with
+ * feedback too, and errors are driven towards the edge. libFuzzer reads the section; others ignore
+ * it.
  */
 #include <math.h>
 

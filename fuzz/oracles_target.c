@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The oracle against the second one and against the exact evaluator, each written apart: on every
- * path the centre is within its own error of the exact value, special kinds agree, and the intervals
- * of the two oracles meet.
+ * path the centre is within its own error of the exact value, special kinds agree, and the
+ * intervals of the two oracles meet.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -67,13 +67,14 @@ static void meet(const attn_enclosure *e, const attn_gsl_value *g, int64_t count
         } else if (e[n].kind == ATTN_NAN) {
             fine = g[n].open || isnan(g[n].value);
         } else if (e[n].kind == ATTN_POS_INF || e[n].kind == ATTN_NEG_INF) {
-            fine = g[n].open || (isinf(g[n].value) && (g[n].value > 0) == (e[n].kind == ATTN_POS_INF));
+            int above = e[n].kind == ATTN_POS_INF;
+            fine = g[n].open || (isinf(g[n].value) && (g[n].value > 0) == above);
         } else if (e[n].kind == ATTN_ANY) {
             fine = g[n].open || !isfinite(g[n].value);
         }
         if (!fine) {
-            attest_fuzz_stop("%s, element %lld: oracle kind %d, %a + %a, own error %a; second oracle "
-                             "%a, own error %a, open %d",
+            attest_fuzz_stop("%s, element %lld: oracle kind %d, %a + %a, own error %a; second "
+                             "oracle %a, own error %a, open %d",
                              what, (long long)n, (int)e[n].kind, e[n].high, e[n].low,
                              e[n].own_error, g[n].value, g[n].own_error, g[n].open);
         }

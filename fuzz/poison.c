@@ -33,7 +33,7 @@ static unsigned char *seen_keys(const attn_normal *n) {
     return seen;
 }
 
-/* Rows of one tensor, those that are seen or the others; element by element where they have gaps. */
+/* Rows of one tensor, those seen or the others; element by element where they have gaps. */
 static void mark(const attest_tensor *t, const unsigned char *seen, int wanted,
                  void (*set)(void const volatile *, size_t)) {
     size_t element = (size_t)attn_dtype_bytes(t->dtype);

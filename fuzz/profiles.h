@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiles.h - the profiles of spec/profiles by name, compiled in: a kernel's tester reads no file. */
+/* profiles.h - the profiles of spec/profiles by name, compiled in: no file is read. */
 #ifndef ATTEST_FUZZ_PROFILES_H
 #define ATTEST_FUZZ_PROFILES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a program that speaks spec/protocol.md may answer: the input, after one byte that says how
- * much of it each read gets. The process is not there; the functions that would talk to it are here.
+ * much of it each read gets. There is no process: the functions that would talk to it are here.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -142,12 +142,13 @@ static int same_row(const attest_fuzz_run *run, const char *id, const char *what
     const attest_tensor *b = attest_fuzz_tensor(&copy, which);
     int64_t size = which == FUZZ_O ? run->normal.value_size : 1;
     for (int64_t c = 0; a->dtype && c < size; c++) {
-        const int64_t at[] = {mine[0], mine[1], mine[2], c}, to[] = {theirs[0], theirs[1], theirs[2], c};
+        const int64_t at[] = {mine[0], mine[1], mine[2], c};
+        const int64_t to[] = {theirs[0], theirs[1], theirs[2], c};
         const void *left = attn_element(a, at), *right = attn_element(b, to);
         if (!attest_fuzz_same(a->dtype, left, right)) {
             return !attest_fuzz_fail(run->finding, id,
-                                     "%s: %s[b=%lld h=%lld i=%lld c=%lld] is %a, and %a there", what,
-                                     attest_fuzz_tensor_name(which), (long long)mine[0],
+                                     "%s: %s[b=%lld h=%lld i=%lld c=%lld] is %a, and %a there",
+                                     what, attest_fuzz_tensor_name(which), (long long)mine[0],
                                      (long long)mine[1], (long long)mine[2], (long long)c,
                                      attn_load(a->dtype, left), attn_load(a->dtype, right));
         }
@@ -204,8 +205,8 @@ static double poison_value(uint32_t isolation, int which, unsigned char choice) 
 }
 
 /* The whole of one input becomes `value`, but for the rows that the chosen row may read. */
-static unsigned char *poisoned(const attest_fuzz_run *run, attest_tensor *t, int which, double value,
-                               const int64_t row[3], const unsigned char *visible) {
+static unsigned char *poisoned(const attest_fuzz_run *run, attest_tensor *t, int which,
+                               double value, const int64_t row[3], const unsigned char *visible) {
     const attest_fuzz_block *block = &run->made->block[which];
     const size_t element = (size_t)attn_dtype_bytes(t->dtype);
     const int64_t head = which == FUZZ_Q ? row[1] : attn_kv_head(&run->normal, row[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entry points of an engine for inputs that decode.h reads: one object, so that all come together. */
+/* Entry points of an engine for inputs that decode.h reads; one object, so all come together. */
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPFR by weak reference: a program that is linked without it starts, and the oracle does without. */
+/* MPFR by weak reference: a program linked without it starts, and the oracle does without. */
 #ifndef ATTEST_FUZZ_WEAK_MPFR_H
 #define ATTEST_FUZZ_WEAK_MPFR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The predicates of mask.h on any numbers, their contracts executed: Frama-C's E-ACSL adds the checks. */
+/* The predicates of mask.h on any numbers; Frama-C's E-ACSL adds the checks of their contracts. */
 #include <stddef.h>
 #include <stdint.h>
 
