@@ -9,7 +9,7 @@ $(test_programs): $(B)/tests/%: $(B)/tests/%.o $(test_libraries)
 	$(CC) $(LDFLAGS) $< $(test_libraries) -lcmocka -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -o $@
 
 test: deps ## everything that CI runs, under 20 minutes on two cores
-	@$(MAKE) --no-print-directory run-tests
+	@$(MAKE) --no-print-directory -j$$(nproc) run-tests
 
 .PHONY: run-tests
 run-tests: all $(test_programs)
