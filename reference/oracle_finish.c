@@ -247,11 +247,19 @@ static void regular_lse(const attn_row_data *row, const attn_oracle_call *call,
     escalate(row, call, precise, improve_lse, 0, 0, e);
 }
 
+/* A sum that fits may have a logarithm that does not, in base 2. */
+static void lse_in_domain(const attn_oracle_call *call, attn_enclosure *e) {
+    if (e->kind == ATTN_FINITE && !(fabs(e->high) + e->radius <= call->lse_format.max)) {
+        *e = (attn_enclosure){.kind = ATTN_OUT_OF_DOMAIN};
+    }
+}
+
 void attn_finish_lse(const attn_row_data *row, const attn_oracle_call *call, attn_precise *precise,
                      attn_enclosure *e) {
     *e = (attn_enclosure){.kind = ATTN_FINITE};
     if (row->state == ATTN_ROW_EMPTY || row->mean_of_all) {
         empty_lse(row, call, e);
+        lse_in_domain(call, e);
         return;
     }
     switch (row->state) {
@@ -266,6 +274,7 @@ void attn_finish_lse(const attn_row_data *row, const attn_oracle_call *call, att
         break;
     default:
         regular_lse(row, call, precise, e);
+        lse_in_domain(call, e);
         break;
     }
 }
