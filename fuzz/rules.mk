@@ -107,6 +107,7 @@ fuzz-test: fuzz-build fuzz-alone fuzz-cover
 	$(PYTHON) fuzz/run test --time 10
 
 fuzz-mutants: fuzz-build ## how long the fuzzer alone needs for each mutant; resumes where it stopped
-	$(fuzz_make) B=build/fuzz SAN=fuzzer-no-link,address,undefined mutant-kernels
+	$(fuzz_make) B=build/fuzz SAN=fuzzer-no-link,address,undefined \
+	    fuzz_quiet=-fno-sanitize-coverage=trace-cmp mutant-kernels
 	$(PYTHON) fuzz/run mutants --time 60
 check-full: fuzz-mutants
