@@ -55,6 +55,7 @@ void ATTN_NAME(attn_row_exp)(attn_real *e, const attn_real *s, const unsigned ch
       @ loop variant n - j;
       @*/
     for (size_t j = 0; j < n; j++) {
+        //@ ghost Before: ;
         if (visible[j]) {
             //@ assert C4: lowered{Pre}(s, visible, n, max) ==> \is_finite(s[j]) && s[j] <= max;
             attn_real shifted = SUB(s[j], max);
@@ -75,6 +76,10 @@ void ATTN_NAME(attn_row_exp)(attn_real *e, const attn_real *s, const unsigned ch
         } else {
             e[j] = ZERO;
         }
+        //@ assert C2: same_row{Before, Here}(s, s, visible, visible, n);
+        //@ assert C2: same_reals{Before, Here}(e, e, j);
+        //@ assert C2: exp_row(e, s, visible, j, max);
+        //@ assert C2: visible[j] != 0 ==> same(e[j], f_exp(f_sub(s[j], max)));
     }
     //@ assert C4: same_row{Pre, Here}(s, s, visible, visible, n);
 }
@@ -143,15 +148,17 @@ void ATTN_NAME(attn_row_mix)(attn_real *out, const attn_real *w, const attn_real
       @*/
     for (size_t c = 0; c < dv; c++) {
         //@ assert C2: same_row{Pre, Here}(w, w, visible, visible, n);
+        //@ assert C2: untouched{Pre, Here}(out, dv, out, dv, out, dv);
+        //@ assert C2: clear_table{Pre}(out, dv, v, visible, n);
+        //@ assert C2: same_table{Pre, Here}(v, visible, n);
         //@ assert C2: same_column{Pre, Here}(v, v, visible, n, c);
         //@ assert C2: same_mix{Pre, Here}(w, w, v, v, visible, visible, n, c);
         out[c] = mix_column(w, v, visible, n, c);
     }
     //@ assert C2: same_row{Pre, Here}(w, w, visible, visible, n);
-    /*@ assert C2: \forall integer c; 0 <= c < dv ==>
-      @              same_column{Pre, Here}(v, v, visible, n, c) &&
-      @              same_mix{Pre, Here}(w, w, v, v, visible, visible, n, c);
-      @*/
+    //@ assert C2: untouched{Pre, Here}(out, dv, out, dv, out, dv);
+    //@ assert C2: clear_table{Pre}(out, dv, v, visible, n);
+    //@ assert C2: same_table{Pre, Here}(v, visible, n);
 }
 
 /*@ requires \valid_read(visible + (0 .. n - 1));

@@ -212,6 +212,38 @@
   @ lemma view_kept{L1, L2}:
   @   \forall ATTN_NAME(attn_row_problem) *p, attn_real *a, *b, *c, integer i, j, k;
   @   kept{L1, L2}(p, a, i, b, j, c, k) ==> same_view{L1, L2}(p, p, \at(p->n, L1));
+  @ predicate clear_table{L}(attn_real *a, integer i, attn_real **v, unsigned char *x, integer n) =
+  @   \forall integer j; 0 <= j < n && x[j] != 0 ==>
+  @     \separated(a + (0 .. i - 1), v[j] + (0 .. i - 1));
+  @ predicate same_table{L1, L2}(attn_real **v, unsigned char *x, integer n) =
+  @   \forall integer j; 0 <= j < n ==> \at(x[j], L1) == \at(x[j], L2) &&
+  @     (\at(x[j], L1) != 0 ==> \at(v[j], L1) == \at(v[j], L2));
+  @ lemma cell_kept{L1, L2}:
+  @   \forall attn_real *a, **v, unsigned char *x, integer i, j, n, c;
+  @   untouched{L1, L2}(a, i, a, i, a, i) ==> clear_table{L1}(a, i, v, x, n) ==>
+  @   same_table{L1, L2}(v, x, n) ==> 0 <= c < i ==> 0 <= j < n ==> \at(x[j], L1) != 0 ==>
+  @   \separated(a + (0 .. i - 1), \at(v[j], L1) + (0 .. i - 1)) &&
+  @   same_reals{L1, L2}(\at(v[j], L1), \at(v[j], L1), i) &&
+  @   same(\at(v[j][c], L1), \at(v[j][c], L2));
+  @ lemma column_kept{L1, L2}:
+  @   \forall attn_real *a, **v, unsigned char *x, integer i, n, c;
+  @   untouched{L1, L2}(a, i, a, i, a, i) ==> clear_table{L1}(a, i, v, x, n) ==>
+  @   same_table{L1, L2}(v, x, n) ==> 0 <= c < i ==> same_column{L1, L2}(v, v, x, n, c);
+  @ lemma mix_kept{L1, L2}:
+  @   \forall attn_real *a, *w, **v, unsigned char *x, integer i, n, c;
+  @   untouched{L1, L2}(a, i, a, i, a, i) ==> clear_table{L1}(a, i, v, x, n) ==>
+  @   same_table{L1, L2}(v, x, n) ==> same_row{L1, L2}(w, w, x, x, n) ==> 0 <= c < i ==>
+  @   same_column{L1, L2}(v, v, x, n, c) && same_mix{L1, L2}(w, w, v, v, x, x, n, c) &&
+  @   same(mix_of{L1}(w, v, x, n, c), mix_of{L2}(w, v, x, n, c));
+  @ lemma mix_row_kept{L1, L2}:
+  @   \forall attn_real *a, *w, **v, unsigned char *x, integer i, n;
+  @   untouched{L1, L2}(a, i, a, i, a, i) ==> clear_table{L1}(a, i, v, x, n) ==>
+  @   same_table{L1, L2}(v, x, n) ==> same_row{L1, L2}(w, w, x, x, n) ==>
+  @   mix_row{L1, L2}(a, w, v, x, n, i) ==> mix_row{L2, L2}(a, w, v, x, n, i);
+  @ lemma exp_next{L}: \forall attn_real *e, *s, unsigned char *x, integer j, n, attn_real max;
+  @   n == j + 1 ==> exp_row(e, s, x, j, max) ==>
+  @   (x[j] != 0 ==> same(e[j], f_exp(f_sub(s[j], max)))) ==> (x[j] == 0 ==> same(e[j], ZERO)) ==>
+  @   exp_row(e, s, x, n, max);
   @ lemma exp_kept{L1, L2}:
   @   \forall attn_real *e, *s, unsigned char *x, integer n, attn_real max;
   @   exp_row{L1}(e, s, x, n, max) ==> same_row{L1, L2}(s, s, x, x, n) ==>
