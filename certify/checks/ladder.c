@@ -31,9 +31,11 @@ static void change(attest_plan *plan, attest_case *c, int number) {
     static const int64_t threads[] = {2, 3, 7, 8, 16, 24};
     const uint64_t able = plan->kernel->features;
     rung r = (rung)(number % RUNGS);
+    /* Where nothing leaves a key that no row sees, or an empty row is the mean of such keys. */
     if ((r == DECODE && !(able & ATTEST_CAUSAL)) ||
-        (r == PREFIX && !(able & (ATTEST_CAUSAL | ATTEST_KEY_LENGTHS)))) {
-        r = CHUNK; /* nothing this kernel does leaves a key that no row sees */
+        (r == PREFIX && !(able & (ATTEST_CAUSAL | ATTEST_KEY_LENGTHS))) ||
+        (r >= DECODE && plan->profile.empty_row == ATTN_EMPTY_MEAN_OF_ALL)) {
+        r = CHUNK;
     }
     c->parameter[0] = r;
     c->parameter[1] = r == THREADS ? threads[number / RUNGS % 6] : number / RUNGS;

@@ -19,6 +19,9 @@ enum { HIDING = sizeof hiding / sizeof *hiding };
 static void plan(attest_plan *plan) {
     static const int64_t keys[] = {7, 33, 65, 130, 200};
     const int lengths = attest_plan_by_level(plan, 2, 5, 5, 5);
+    if (plan->profile.empty_row == ATTN_EMPTY_MEAN_OF_ALL) {
+        return; /* every key matters to an empty row */
+    }
     for (int h = 0; h < HIDING; h++) {
         for (int k = 0; k < lengths; k++) {
             for (int64_t queries = 1; queries <= 5; queries += 4) {
@@ -85,7 +88,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         return;
     }
     const int64_t keys = seen_keys(&bench->normal);
-    if (keys == c->keys || bench->profile.empty_row == ATTN_EMPTY_MEAN_OF_ALL) {
+    if (keys == c->keys) {
         attest_result_mistrust(result, "every key is seen by some row");
         return;
     }
