@@ -8,13 +8,16 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import claims as book
 
 MISSING = "not run: prover missing"
 MEMORY_BYTES = 8 << 30
-PROPERTY = re.compile(r"^\[([^\]]+)\] (?:(?:file \S+ )?line \d+ )?(.*): (SUCCESS|FAILURE|ERROR|UNKNOWN)$")
+SLACK = 12  # wall clock against processor time, on a machine that does other things too
+PROPERTY = re.compile(r"^\[([^\]]+)\] (?:(?:file \S+ )?line \d+ )?(.*): "
+                      r"(SUCCESS|FAILURE|ERROR|UNKNOWN)$")
 SHOWN = re.compile(r"^Property (\S+):\n  file .*\n  (.*)$", re.MULTILINE)
 LOOP = re.compile(r"^Loop (\S+)\.(\d+):$", re.MULTILINE)
 
@@ -29,28 +32,45 @@ NO_CHECKS = ["--no-standard-checks", "--unwinding-assertions"]
 ALL_CHECKS = ["--nan-check", "--float-overflow-check", "--float-div-by-zero-check"]
 MEMORY_CHECKS = ["--conversion-check", "--unsigned-overflow-check", "--pointer-overflow-check",
                  "--memory-leak-check"]
-CHECKS = {"none": NO_CHECKS, "standard": [], "memory": MEMORY_CHECKS, "all": MEMORY_CHECKS + ALL_CHECKS}
+CHECKS = {"none": NO_CHECKS, "standard": [], "memory": MEMORY_CHECKS,
+          "all": MEMORY_CHECKS + ALL_CHECKS}
 
 
 class Broken(Exception):
     """The job could not be asked as it is written."""
 
 
-def execute(command, limit, log):
-    """Runs a command in its own process group; returns (exit status or None on time-out, output)."""
+def execute(command, limit, log, meter=None):
+    """Runs a command in its own process group; returns (exit status or None on time-out, output).
+
+    The limit is on processor time, which a loaded machine does not stretch; the wall clock gets
+    SLACK times that. Each process of a command has the limit to itself; their sum goes to meter."""
     def confine():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
 
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=confine)
-    try:
-        output = process.communicate(timeout=limit)[0].decode(errors="replace")
-        status = process.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, status = process.communicate()[0].decode(errors="replace"), None
+    with tempfile.TemporaryFile() as answer:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=answer,
+                                   stderr=subprocess.STDOUT, start_new_session=True,
+                                   preexec_fn=confine)
+        deadline, ended, pause = time.monotonic() + SLACK * limit, False, 0.01
+        while not ended and time.monotonic() < deadline:
+            pid, code, usage = os.wait4(process.pid, os.WNOHANG)
+            ended = pid != 0
+            time.sleep(0 if ended else pause)
+            pause = min(2 * pause, 0.5)
+        if not ended:
+            os.killpg(process.pid, signal.SIGKILL)
+            _, code, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(code)
+        answer.seek(0)
+        output = answer.read().decode(errors="replace")
+    spent = usage.ru_utime + usage.ru_stime
+    status = process.returncode if ended and process.returncode != -signal.SIGXCPU else None
+    if meter is not None:
+        meter.append(spent)
     with open(log, "a", encoding="utf-8") as file:
-        file.write("$ " + " ".join(command) + "\n" + output + f"\nexit status: {status}\n\n")
+        file.write(f"$ {' '.join(command)}\n{output}\nexit status {status}, {spent:.1f} s\n\n")
     return status, output
 
 
@@ -187,7 +207,7 @@ def run_cbmc(job, out, log):
         only, names = selected(run, job, arguments, limit, log)
         arguments = [a for a in arguments if a != "--unwinding-assertions"] + only
     command = ["cbmc"] + arguments + unwinding + flags
-    status, output = execute(command, limit, log)
+    status, output = execute(command, limit, log, job["meter"])
     shown = " ".join(command)
     if status is None:
         return "time-out", f"no answer in {limit} s", shown
@@ -213,8 +233,9 @@ def run_wp(job, out, log):
     if os.path.exists(answer):
         os.remove(answer)
     command = ["proofs/wp/wp", "--claim", run.get("wp-claim", job["claim"]["id"]), "--json", answer,
-               "--limit", str(run["limit"])] + (["--twin", run["wp-twin"]] if "wp-twin" in run else [])
-    status, _ = execute(command, run["limit"] + 30, log)
+               "--limit", str(run["limit"])]
+    command += ["--twin", run["wp-twin"]] if "wp-twin" in run else []
+    status, _ = execute(command, run["limit"] + 30, log, job["meter"])
     shown = " ".join(command)
     if status is None:
         return "time-out", f"no answer in {run['limit']} s", shown
@@ -234,7 +255,7 @@ def run_program(job, out, log):
     run = parent(job)
     if not shutil.which(run["command"][0]) and not os.path.exists(run["command"][0]):
         return MISSING, f"{run['command'][0]} is not there", ""
-    status, output = execute(run["command"], run["limit"], log)
+    status, output = execute(run["command"], run["limit"], log, job["meter"])
     shown = " ".join(run["command"])
     if status is None:
         return "time-out", f"no answer in {run['limit']} s", shown
@@ -248,11 +269,12 @@ TOOLS = {"cbmc": run_cbmc, "wp": run_wp, "program": run_program}
 
 
 def run(job, out):
-    name = re.sub(r"[^A-Za-z0-9]+", "-", f"{job['claim']['id']}-{job['run']['name']}-{job['solver']}-"
-                  f"{'-'.join(map(str, job['parameters'].values()))}-{job['mode']}").strip("-")
+    words = [job["claim"]["id"], job["run"]["name"], job["solver"], *job["parameters"].values(),
+             job["mode"]]
+    name = re.sub(r"[^A-Za-z0-9]+", "-", "-".join(map(str, words)))
     log = os.path.join(out, "log", name + ".txt")
     open(log, "w", encoding="utf-8").close()
-    start = time.monotonic()
+    job["meter"] = []
     try:
         verdict, why, command = TOOLS[job["run"]["tool"]](job, out, log)
     except Broken as broken:
@@ -267,4 +289,4 @@ def run(job, out):
         why = f"{verdict}, expected {expect}"
     return {"ok": ok, "verdict": "reached" if ok and job["mode"] == "reach" and expect == "refuted"
             else verdict, "why": why, "command": command, "log": log,
-            "seconds": time.monotonic() - start}
+            "seconds": sum(job["meter"])}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""spec/claims.md is what the claims, their recorded results and the sources as they are now make it.
-A source that has moved since the results were recorded turns its claims `stale`, so a page that does
-not say so is out of date."""
+"""spec/claims.md is what the claims, their results and the sources as they are now make it.
+A source that has moved since the results were recorded turns its claims `stale`, so a page that
+does not say so is out of date."""
 
 import os
 import sys
@@ -40,9 +40,10 @@ def main():
     results = [("claims C1 to C16 are all there", WANTED <= {claim["id"] for claim in claims})]
     for claim in claims:
         found = list(problems(claim))
-        results.append((f"{claim['id']} is well formed" + "".join(f": {p}" for p in found), not found))
+        results.append((": ".join([f"{claim['id']} is well formed"] + found), not found))
     with open(os.path.join(ROOT, "spec/claims.md"), encoding="utf-8") as file:
-        results.append(("spec/claims.md is up to date (else: make claims)", file.read() == book.page()))
+        fresh = file.read() == book.page()
+    results.append(("spec/claims.md is up to date (else: make claims)", fresh))
     for number, (name, ok) in enumerate(results, 1):
         print(f"{'ok' if ok else 'not ok'} {number} - {name}")
     print(f"1..{len(results)}")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attn_check on a problem whose metadata is arbitrary: no overflow, no bad access, no undefined shift
- * or division. Shapes and strides are all int64_t where ONE_TENSOR asks about one
- * tensor, else -1..SIZE_MASK - 1: ten tensors of 64-bit products are too much for a solver. The caller's part is that
- * struct_bytes bytes are there, as far as the harness allocates them.
+ * attn_check on a problem whose metadata is arbitrary: no overflow, no bad access, no undefined
+ * shift or division. Shapes and strides are all int64_t where ONE_TENSOR asks about one tensor,
+ * else -1..SIZE_MASK - 1: ten tensors of 64-bit products are too much for a solver. The caller's
+ * part is that struct_bytes bytes are there, as far as the harness allocates them.
  *
  * The source is included, not linked, so that its static functions can be asked one by one.
  * vsnprintf is replaced by a function that writes one arbitrary byte of the message.

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shell on tensors that are exactly as large as their shapes and strides say, for one small shape,
- * any strides of 0..2 in inputs, any mask, key length and offset that attn_check lets through: every
- * access is inside its tensor, all that is allocated is freed, also where an allocation fails.
- * attn_normal is filled as attn_normalise does. The reading is memory.h: no claim about values.
+ * The shell on tensors that are exactly as large as their shapes and strides say, for one small
+ * shape, any strides of 0..2 in inputs, any mask, key length and offset that attn_check lets
+ * through: every access is inside its tensor, all that is allocated is freed, also where an
+ * allocation fails. attn_normal is filled as attn_normalise does. The reading is memory.h: no claim
+ * about values.
  */
 #include <stdlib.h>
 

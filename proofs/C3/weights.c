@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each weight is in [0, 1], exactly +0 for a hidden key, and without a sink at least one is positive.
- * Exponentials are anywhere in [0, 1], one of them 1, which proofs/C4/link.c proves.
+ * Each weight is in [0, 1], exactly +0 for a hidden key, and without a sink at least one is
+ * positive. Exponentials are anywhere in [0, 1], one of them 1, which proofs/C4/link.c proves.
  */
 #include "narrow_row.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Second half of C4: exponentials anywhere in [0, 1], one of them 1 (link.c proves both). The sum of
- * the weights, and of the sink's where there is one, is within TERMS * 2^-(fraction bits + 1) of 1.
+ * Second half of C4: exponentials anywhere in [0, 1], one of them 1 (link.c proves both). The sum
+ * of the weights, and of the sink's where there is one, is within TERMS * 2^-(fraction bits + 1) of
+ * 1.
  *
  * The sum is taken in integers: multiples of 2^-UNIT_LOG2, the least positive number of the format.
  * bfloat16 reaches down to 2^-133; there a weight is cut down to a multiple of 2^-40, and the upper

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Row ROW of a causal pass over S keys is, word for word, the last row of a pass over the first
- * ROW + 1 keys alone. The prefix lives in allocations of exactly its size, so with pointer checks on
- * a read beyond it would fail of its own.
+ * Row ROW of a causal pass over S keys is, word for word, the last row of a pass over the first ROW
+ * + 1 keys alone. The prefix lives in allocations of exactly its size, so with pointer checks on a
+ * read beyond it would fail of its own.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One causal pass over S rows gives, word for word, what S decoding steps give: step t writes its key
- * and value to a cache that holds anything before, and attends with one query at offset t.
+ * One causal pass over S rows gives, word for word, what S decoding steps give: step t writes its
+ * key and value to a cache that holds anything before, and attends with one query at offset t.
  */
 #include "mask.h"
 #include "pass.h"
@@ -35,7 +35,9 @@ int main(void) {
             cache.v[t][c] = in.v[t][c];
         }
         for (int j = 0; j < S; j++) {
-            const attn_band band = {.offset = t, .left = -1, .right = -1, .length = t + 1, .causal = CAUSAL};
+            const attn_band band = {
+                .offset = t, .left = -1, .right = -1, .length = t + 1, .causal = CAUSAL,
+            };
             cache.visible[t][j] = (unsigned char)attn_sees_band(&band, 0, j);
         }
         pass_row(&cache, t, KEYS(t), stepwise.out[t], &stepwise.lse[t]);

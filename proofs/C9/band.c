@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The mask predicates on every int64_t against the sets of mask.h, written apart in integers wide
- * enough that nothing overflows. One predicate a run (PART): together they are too much for a solver.
+ * enough that nothing overflows. One predicate a run (PART): together they are too much for a
+ * solver.
  */
 #include "mask.h"
 #include "proof.h"

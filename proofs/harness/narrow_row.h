@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * narrow_row.h - one row of N keys in a narrow format: any of them visible, not none, any finite
- * scores. With a head size of 0 the dot products are 0 and the bias is the score, so attn_row runs on
- * every vector of scores. Every N' <= N is covered by the masks that show N' keys.
+ * scores. With a head size of 0 the dot products are 0 and the bias is the score, so attn_row runs
+ * on every vector of scores. Every N' <= N is covered by the masks that show N' keys.
  */
 #ifndef ATTN_PROOF_NARROW_ROW_H
 #define ATTN_PROOF_NARROW_ROW_H

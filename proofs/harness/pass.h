@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pass.h - one attention pass over S rows and S keys of D scalars as the shell makes it: every row
- * through attn_row, with scratch that the rows share. Tables of row pointers are built from constant
- * addresses, so that symbolic execution resolves every access.
+ * through attn_row, with scratch that the rows share. Tables of row pointers are built from
+ * constant addresses, so that symbolic execution resolves every access.
  */
 #ifndef ATTN_PROOF_PASS_H
 #define ATTN_PROOF_PASS_H

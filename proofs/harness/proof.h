@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proof.h - what every CBMC harness shares. REACHED(what) marks a place that a proof must reach: the
- * runner repeats the run with PROOF_REACH and demands that each of these assertions fails, so a
+ * proof.h - what every CBMC harness shares. REACHED(what) marks a place that a proof must reach:
+ * the runner repeats the run with PROOF_REACH and demands that each of these assertions fails, so a
  * contradictory assumption or a call that never returns cannot pass for a proof.
  */
 #ifndef ATTN_PROOF_H

@@ -11,12 +11,12 @@
  * what is proved needs nothing of exp but the clauses written here. The value is built to satisfy
  * them, never assumed to: no input is cut away. log and tanh are arbitrary.
  *
- * With PROOF_ANY_EXP the argument of exp is ignored and the result is anything in [0, 1]. That is the
- * cut between the two halves of C4: the first proves with the whole contract that every argument is
- * at most 0 and some exponential is 1, the second needs no more than that.
+ * With PROOF_ANY_EXP the argument of exp is ignored and the result is anything in [0, 1]. That is
+ * the cut between the two halves of C4: the first proves with the whole contract that every
+ * argument is at most 0 and some exponential is 1, the second needs no more than that.
  *
- * The reading also keeps what a proof asks about and row.c does not return: the last exponential (the
- * sink's, where there is one) and the last argument of LOG (the denominator).
+ * The reading also keeps what a proof asks about and row.c does not return: the last exponential
+ * (the sink's, where there is one) and the last argument of LOG (the denominator).
  */
 #ifndef ATTN_READING_NARROW_H
 #define ATTN_READING_NARROW_H
