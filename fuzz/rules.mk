@@ -16,7 +16,8 @@ fuzz_engine :=
 fuzz_rpath := $$ORIGIN/../impl
 fuzz_libraries := -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -ldl
 fuzz_link = @echo '  LD $@'; \
-  $(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(fuzz_engine)
+  $(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(fuzz_engine) \
+  -Wl,-rpath,'$(fuzz_rpath)'
 
 # Where inputs have no words to find, tracing comparisons only costs half of the speed.
 $(B)/fuzz/%.o $(B)/reference/%.o $(B)/impl/%.o: CFLAGS += $(fuzz_quiet)
@@ -46,7 +47,7 @@ fuzz_entry := $(if $(fuzz_alone),$(B)/fuzz/driver.o)
 
 $(fuzz_kernels:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o \
     $(fuzz_core) $(fuzz_entry) $(fuzz_attn) | $(B)/impl/lib%.so
-	$(fuzz_link) -L$(B)/impl -l:lib$*.so -Wl,-rpath,'$(fuzz_rpath)' $(fuzz_libraries) -o $@
+	$(fuzz_link) -L$(B)/impl -l:lib$*.so $(fuzz_libraries) -o $@
 
 $(B)/fuzz/any: $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o $(B)/fuzz/load.o $(fuzz_core) \
     $(fuzz_entry) $(fuzz_attn)

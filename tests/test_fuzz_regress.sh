@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Fuzz targets: the corpus under sanitizers, its coverage, ten seconds of each, and their speed.
+# Fuzz targets: the corpus under sanitizers, its coverage, a fixed run of each, and their speed.
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
