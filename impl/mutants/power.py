@@ -177,7 +177,7 @@ def page():
               "## By check, level smoke", "", *checks, "",
               f"Checks that kill nothing: {', '.join(idle) if idle else 'none'}.", "",
               "## Rules in use elsewhere, same mutants", "", *comparison(table, results), "",
-              "Those rules are run as their projects run them: ordinary memory, their shapes and",
+              "Those rules are run much as their projects run them: ordinary memory, a part of their shapes and",
               "options, no poison, no second call. Most of what they miss they could not see at",
               "any tolerance.", "", "## Not expressible", "",
               *[f"- class {number}: {text}" for number, text in table["not_expressible"].items()]]
