@@ -30,6 +30,7 @@ static int ending(attest_bench *bench, attest_result *result) {
     case ATTEST_ENDING_RETURNED:
         return 1;
     case ATTEST_ENDING_CRASHED:
+    case ATTEST_ENDING_STOPPED:
         attest_result_bad(result, ATTEST_CRASH, outcome->requirement, outcome->requirement ? 28 : 0,
                           "%.300s%s%.150s", outcome->text, log[0] ? "; it printed: " : "", log);
         break;

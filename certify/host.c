@@ -117,7 +117,6 @@ void attest_session_bury(attest_session *session, attest_wait wait, const attest
                          attest_outcome *outcome) {
     attest_process_end(&session->process, wait == ATTEST_WAIT_ENDED ? 1.0 : 0.0);
     session->alive = 0;
-    session->restarts++;
     switch (wait) {
     case ATTEST_WAIT_ENDED:
         outcome->ending = ATTEST_ENDING_CRASHED;
@@ -125,15 +124,14 @@ void attest_session_bury(attest_session *session, attest_wait wait, const attest
         break;
     case ATTEST_WAIT_EXPIRED:
         outcome->ending = ATTEST_ENDING_TIMED_OUT;
-        session->time_outs++;
         tell(outcome, "no answer within %g s", session->options->call_seconds);
         break;
     case ATTEST_WAIT_CROWDED:
-        outcome->ending = ATTEST_ENDING_CRASHED;
+        outcome->ending = ATTEST_ENDING_STOPPED;
         tell(outcome, "stopped: more than %d threads", ATTEST_MOST_THREADS);
         break;
     case ATTEST_WAIT_FILLED: /* its pages stay with the files: run.c opens new ones */
-        outcome->ending = ATTEST_ENDING_CRASHED;
+        outcome->ending = ATTEST_ENDING_STOPPED;
         session->arena.touched = UINT64_MAX;
         tell(outcome, "stopped: it filled the shared memory of the tensors");
         break;

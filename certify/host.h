@@ -26,6 +26,7 @@ typedef enum attest_ending {
     ATTEST_ENDING_RETURNED, /* status, faults and text are valid */
     ATTEST_ENDING_CRASHED,
     ATTEST_ENDING_TIMED_OUT,
+    ATTEST_ENDING_STOPPED, /* too many threads, or too much of the shared memory */
     ATTEST_ENDING_BROKEN, /* it lives, but what it says makes no sense */
     ATTEST_ENDING_INTERRUPTED,
     ATTEST_ENDING_NOT_STARTED, /* the kernel could not be loaded */
@@ -52,7 +53,6 @@ typedef struct attest_session {
     attest_kernel_info info;
     int loaded; /* info is valid */
     char notes[ATTEST_MESSAGE_BYTES]; /* what the sandbox could not enforce */
-    unsigned restarts, time_outs;
     uint64_t symbol_offset; /* of the last crash, and its source line */
     char symbol[192];
     char *line; /* received part of a protocol line */

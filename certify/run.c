@@ -10,8 +10,8 @@
 
 #include "waiver.h"
 
-/* A kernel that hangs or cannot be loaded any more would cost its time limit for every case. */
-enum { MOST_TIME_OUTS = 5, MOST_FAILED_STARTS = 3 };
+/* A kernel that has to be stopped or cannot be loaded any more would cost its limit every case. */
+enum { MOST_STOPS = 5, MOST_FAILED_STARTS = 3 };
 /* Pages of a sealed file cannot be given back, so a session that has grown starts afresh. */
 #define MOST_TOUCHED_BYTES (UINT64_C(1) << 32)
 
@@ -23,7 +23,7 @@ typedef struct work {
     size_t count;
     double start;
     atomic_size_t next, done;
-    atomic_int time_outs, failed_starts, out_of_time, hopeless, failed;
+    atomic_int stops, failed_starts, out_of_time, hopeless, failed;
     pthread_mutex_t lock; /* of what follows and of the terminal */
     size_t bad;
     double worst;
@@ -80,8 +80,8 @@ static void progress(work *w, const attest_entry *entry) {
 }
 
 static void note_trouble(work *w, attest_bench *bench, const attest_result *result) {
-    if (result->verdict == ATTEST_TIMEOUT &&
-        atomic_fetch_add(&w->time_outs, 1) + 1 >= MOST_TIME_OUTS) {
+    if ((result->verdict == ATTEST_TIMEOUT || bench->outcome.ending == ATTEST_ENDING_STOPPED) &&
+        atomic_fetch_add(&w->stops, 1) + 1 >= MOST_STOPS) {
         atomic_store(&w->hopeless, 1);
     }
     if (bench->session.alive || attest_verdict_is_bad(result->verdict) == 0) {
@@ -174,7 +174,7 @@ static void conclude(work *w) {
     } else if (atomic_load(&w->out_of_time)) {
         snprintf(text, size, "the run was cut by --time");
     } else if (atomic_load(&w->hopeless) == 1) {
-        snprintf(text, size, "the run was given up after %d time-outs", MOST_TIME_OUTS);
+        snprintf(text, size, "the run was given up: %d cases had to be stopped", MOST_STOPS);
     } else if (atomic_load(&w->hopeless)) {
         snprintf(text, size, "the run was given up: the kernel could not be loaded again");
     } else if (atomic_load(&w->failed)) {
