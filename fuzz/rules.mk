@@ -74,7 +74,8 @@ TIME ?= 60
 TARGET ?= $(fuzz_targets)
 fuzz_make = +$(MAKE) --no-print-directory CC=$(FUZZ_CC) OPT=-O1
 
-.PHONY: fuzz fuzz-build fuzz-alone fuzz-cover fuzz-afl fuzz-regress fuzz-grow fuzz-test fuzz-mutants
+.PHONY: fuzz fuzz-build fuzz-alone fuzz-cover fuzz-afl fuzz-regress fuzz-grow fuzz-test fuzz-long \
+    fuzz-mutants
 fuzz-build:
 	$(fuzz_make) B=build/fuzz SAN=fuzzer-no-link,address,undefined \
 	    fuzz_engine=-fsanitize=fuzzer,address,undefined \
@@ -105,10 +106,13 @@ fuzz-grow: fuzz-build ## fuzz TARGET for TIME seconds and keep a minimal corpus 
 	$(PYTHON) fuzz/run grow $(TARGET) --time $(TIME)
 
 fuzz-test: fuzz-build fuzz-alone fuzz-cover
-	$(PYTHON) fuzz/run test --time 10
+	$(PYTHON) fuzz/run test
 
 fuzz-mutants: fuzz-build ## how long the fuzzer alone needs for each mutant; resumes where it stopped
 	$(fuzz_make) B=build/fuzz SAN=fuzzer-no-link,address,undefined \
 	    fuzz_quiet=-fno-sanitize-coverage=trace-cmp mutant-kernels
 	$(PYTHON) fuzz/run mutants --time 60
-check-full: fuzz-mutants
+
+fuzz-long: fuzz-build ## ten minutes of CPU time of each target; resumes where it stopped
+	$(PYTHON) fuzz/run long --time 600
+check-full: fuzz-mutants fuzz-long

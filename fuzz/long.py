@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ten minutes of each target, in parts: a run that is interrupted goes on where it stopped.
+
+Time is CPU time, so that a busy machine changes nothing but the hour at which it ends. Several may
+run at once: a target belongs to the one that has its lock. The programs are copied first, so that
+a build meanwhile changes nothing.
+"""
+
+import fcntl
+import glob
+import json
+import os
+import shutil
+
+from engine import (FUZZ, HARNESS, ROOT, commit, corpus_of, finding_of, fuzz_once, hash_of,
+                    read_floors)
+
+PART = 60       # CPU seconds
+WAIT = 1500     # seconds after which an input counts as endless; the process may be halted meanwhile
+SCRATCH = os.path.join(ROOT, "build/fuzz-long")
+PARTS = os.path.join(ROOT, "build/fuzz-long.jsonl")
+DATA = os.path.join(ROOT, "fuzz/long.json")
+# What a mistake in would cost most comes first.
+ORDER = ["flash", "tiled", "flash64", "naive", "safetensors", "onnx", "oracles", "reference", "wire",
+         "protocol", "manifest", "check", "profile", "arguments", "reports"]
+
+
+def sources_of(target):
+    """The code under test, as floors.txt names it, and what asks the questions."""
+    names = list(read_floors()[target]["files"])
+    own = os.path.join("fuzz", f"{target}_target.c")
+    if os.path.exists(os.path.join(ROOT, "impl", f"{target}.c")):
+        names += [f"impl/{target}.c", "impl/engine_*.c", "impl/micro_*.c", "fuzz/kernel_target.c"]
+    names += [own] if os.path.exists(os.path.join(ROOT, own)) else []
+    structured = "fuzz/kernel_target.c" in names or target in ("reference", "oracles", "check")
+    names += HARNESS if structured else []
+    return {os.path.relpath(path, ROOT) for name in names
+            for path in glob.glob(os.path.join(ROOT, name))}
+
+
+def copy_of(target, digest):
+    """The program as it is now, with its kernel beside it."""
+    place = os.path.join(SCRATCH, digest)
+    program = os.path.join(place, "fuzz", target)
+    if not os.path.exists(program):
+        os.makedirs(os.path.dirname(program), exist_ok=True)
+        os.makedirs(os.path.join(place, "impl"), exist_ok=True)
+        kernel = os.path.join(os.path.dirname(FUZZ), "impl", f"lib{target}.so")
+        if os.path.exists(kernel):
+            shutil.copy(kernel, os.path.join(place, "impl"))
+        shutil.copy(os.path.join(FUZZ, target), program + ".part")
+        os.rename(program + ".part", program)
+    return program
+
+
+def parts_of(target, digest):
+    if not os.path.exists(PARTS):
+        return []
+    with open(PARTS, encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    return [r for r in records if r["target"] == target and r["hash"] == digest]
+
+
+def total_of(parts):
+    return {"hash": parts[0]["hash"], "commit": parts[0]["commit"],
+            "seconds": round(sum(p["seconds"] for p in parts)),
+            "executions": sum(p["executions"] for p in parts),
+            "edges": max(p["edges"] for p in parts), "features": max(p["features"] for p in parts),
+            "findings": [p["finding"] for p in parts if p["finding"]]}
+
+
+def publish(target, parts):
+    """One entry of the data in the tree, which others may be changing at the same time."""
+    with open(os.path.join(SCRATCH, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        data = load()
+        data[target] = total_of(parts)
+        with open(DATA + ".part", "w", encoding="utf-8") as file:
+            json.dump(data, file, indent=1, sort_keys=True)
+            file.write("\n")
+        os.rename(DATA + ".part", DATA)
+
+
+def load():
+    if not os.path.exists(DATA):
+        return {}
+    with open(DATA, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def one_part(target, program, digest, head, number):
+    grown = os.path.join(SCRATCH, "corpus", target)
+    found = os.path.join(ROOT, "build/fuzz-found", target)
+    os.makedirs(grown, exist_ok=True)
+    os.makedirs(found, exist_ok=True)
+    result = fuzz_once(target, 1000 + number, [f"-timeout={WAIT}", grown, corpus_of(target)], found,
+                       program, cpu=PART)
+    finding = finding_of(result["output"]) if result["code"] else ""
+    if result["code"] and not finding:
+        finding = f"ended with {result['code']}"
+    with open(os.path.join(SCRATCH, f"{target}.log"), "a", encoding="utf-8") as file:
+        file.write(result["output"][-4000:] if finding else "")
+    return {"target": target, "hash": digest, "commit": head, "part": number,
+            "seconds": round(result["cpu"], 1), "executions": result["runs"],
+            "edges": result["edges"], "features": result["features"], "finding": finding}
+
+
+def one_target(target, program, digest, head, seconds):
+    """1 if something was found."""
+    parts = parts_of(target, digest)
+    while sum(p["seconds"] for p in parts) < seconds and not any(p["finding"] for p in parts):
+        parts.append(one_part(target, program, digest, head, len(parts)))
+        with open(PARTS, "a", encoding="utf-8") as file:
+            file.write(json.dumps(parts[-1]) + "\n")
+        publish(target, parts)
+    total = total_of(parts)
+    print(f"{target:12} {total['executions']:9} executions in {total['seconds']} CPU seconds  "
+          f"{'; '.join(total['findings']) or 'nothing found'}", flush=True)
+    return bool(total["findings"])
+
+
+def command_long(options):
+    """Each target for ten minutes of CPU time, most valuable first; the totals go to fuzz/long.json."""
+    os.makedirs(SCRATCH, exist_ok=True)
+    todo = []
+    for target in sorted(options.targets, key=ORDER.index):
+        digest = hash_of(sources_of(target))
+        todo.append((target, copy_of(target, digest), digest))
+    bad, head = 0, commit()
+    for target, program, digest in todo:
+        with open(os.path.join(SCRATCH, f"{target}.lock"), "w", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            bad |= one_target(target, program, digest, head, options.time)
+    return int(bad)

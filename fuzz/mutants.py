@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the fuzzer alone needs for each kernel that is wrong on purpose."""
+
+import glob
+import json
+import os
+import tempfile
+
+from engine import FUZZ, HARNESS, ROOT, commit, finding_of, fuzz_once, hash_of
+
+RECORDS = os.path.join(ROOT, "build/fuzz-mutants.jsonl")
+DATA = os.path.join(ROOT, "fuzz/mutants.json")
+WAIT = 1500  # seconds for one input: the process may be halted meanwhile
+
+
+def all_mutants():
+    with open(os.path.join(ROOT, "impl/mutants/mutants.json"), encoding="utf-8") as file:
+        return [mutant["id"] for mutant in json.load(file)["mutants"]]
+
+
+def kernel_of(name):
+    return os.path.join(os.path.dirname(FUZZ), "mutants", name.replace("/", "-") + ".so")
+
+
+def digest_of(name):
+    headers = glob.glob(os.path.join(ROOT, "impl/mutants/*.h"))
+    return hash_of([f"impl/mutants/{name.split('/')[0]}.c", *HARNESS,
+                    *(os.path.relpath(path, ROOT) for path in headers)])
+
+
+def known_records():
+    """What was measured already: (mutant, seed, hash of its sources) -> record."""
+    known = {}
+    if os.path.exists(RECORDS):
+        with open(RECORDS, encoding="utf-8") as file:
+            for line in file:
+                record = json.loads(line)
+                known[record["mutant"], record["seed"], record["hash"]] = record
+    return known
+
+
+def measure(name, seed, seconds):
+    """From an empty corpus until something is found, for so many CPU seconds at most."""
+    with tempfile.TemporaryDirectory() as artifacts:
+        result = fuzz_once("any", seed, [f"-timeout={WAIT}"], artifacts, cpu=seconds,
+                           env={**os.environ, "ATTEST_KERNEL": kernel_of(name)})
+    # Stopped by hand, it neither ended well nor found anything: the kernel did not come back.
+    finding = finding_of(result["output"]) or ("no answer" if result["code"] else "")
+    return {"mutant": name, "seed": seed, "hash": digest_of(name), "found": bool(finding),
+            "cpu": round(result["cpu"], 2), "executions": result["runs"], "finding": finding[:160]}
+
+
+def right_kernels(seconds):
+    """The kernels that the mutants are made from: 1 if something is found in one of them."""
+    for family in sorted({name.split("/")[0] for name in all_mutants()}):
+        record = measure(f"{family}/correct", 1, seconds)
+        print(f"{family + ' without a defect':44} {record['finding'] or 'nothing found'}", flush=True)
+        if record["found"]:
+            return 1
+    return 0
+
+
+def publish(records, head):
+    runs = {}
+    for record in records:
+        line = {key: record[key] for key in ("hash", "seed", "found", "cpu", "executions", "finding")}
+        runs.setdefault(record["mutant"], []).append("  " + json.dumps(line))
+    with open(DATA, "w", encoding="utf-8") as file:
+        file.write(f'{{"commit": "{head}", "mutants": {{\n' + ",\n".join(
+            f" {json.dumps(name)}: [\n" + ",\n".join(lines) + "\n ]"
+            for name, lines in runs.items()) + "\n}}\n")
+
+
+def command_mutants(options):
+    """Every mutant, three seeds, from an empty corpus; resumes where it stopped."""
+    if right_kernels(min(options.time, 10)):
+        return 1
+    names = all_mutants()[::options.every]
+    digests = {name: digest_of(name) for name in names}
+    known, records, head = known_records(), [], commit()
+    # One seed of all before the second of any: what is measured by then is a fair part.
+    for seed in range(1, options.seeds + 1):
+        for name in names:
+            record = known.get((name, seed, digests[name]))
+            if record is None:
+                record = measure(name, seed, options.time)
+                with open(RECORDS, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(record) + "\n")
+                print(f"{name:44} {seed} {record['cpu'] if record['found'] else '-':>6}  "
+                      f"{record['finding'][:60]}", flush=True)
+            records.append(record)
+        publish(records, head)
+    found = {record["mutant"] for record in records if record["found"]}
+    print(f"{len(found)} of {len(names)} mutants found by the fuzzer alone, from an empty corpus")
+    return 0 if len(found) >= 0.8 * len(names) else 1
