@@ -13,7 +13,7 @@ import time
 
 import claims as book
 
-MISSING = "not run: prover missing"
+MISSING = book.MISSING
 MEMORY_BYTES = 8 << 30
 SLACK = 12  # wall clock against processor time, on a machine that does other things too
 PROPERTY = re.compile(r"^\[([^\]]+)\] (?:(?:file \S+ )?line \d+ )?(.*): "
@@ -152,18 +152,13 @@ def unwind_arguments(run, arguments, limit, log):
     return flags + ["--unwindset", ",".join(limits)]
 
 
-def named(run):
-    names = run.get("property", [])
-    return [names] if isinstance(names, str) else names
-
-
 def judge_proof(run, status, verdicts):
     wrong = [f"{text}: {answer}" for _, text, answer in verdicts if answer != "SUCCESS"]
     if wrong:
         return "refuted", wrong[0]
     if status != 0:
         return "error", f"cbmc ended with {status}"
-    for name in named(run):
+    for name in book.properties(run):
         if not any(text.startswith(name) for _, text, _ in verdicts):
             return "error", f"no property {name}"
     return "proved", ""
@@ -181,7 +176,7 @@ def judge_refutation(names, status, verdicts):
 
 def selected(run, job, arguments, limit, log):
     """--property flags for a refutation: only the named ones, for speed."""
-    names = ["reached: "] if job["mode"] == "reach" else named(run)
+    names = ["reached: "] if job["mode"] == "reach" else book.properties(run)
     _, output = execute(["cbmc"] + arguments + ["--show-properties"], limit, log)
     ids = [(i, text) for i, text in SHOWN.findall(output)
            if any(text.startswith(name) for name in names)]
@@ -202,7 +197,7 @@ def run_cbmc(job, out, log):
     refute = job["mode"] == "reach" or run["expect"] == "refuted"
     names = []
     if refute and run.get("whole"):  # a property that exists only once the program is executed
-        names = named(run)
+        names = book.properties(run)
     elif refute:
         only, names = selected(run, job, arguments, limit, log)
         arguments = [a for a in arguments if a != "--unwinding-assertions"] + only
@@ -251,16 +246,18 @@ def run_wp(job, out, log):
 
 
 def run_program(job, out, log):
-    """Any other check: exit status 0 holds, 1 does not."""
+    """Any other check: exit status 0 holds, 1 does not. SOURCE in its command is the run's source,
+    or the twin's copy of it."""
     run = parent(job)
-    if not shutil.which(run["command"][0]) and not os.path.exists(run["command"][0]):
-        return MISSING, f"{run['command'][0]} is not there", ""
-    status, output = execute(run["command"], run["limit"], log, job["meter"])
-    shown = " ".join(run["command"])
+    source = patched(job, out) if "patch" in run else run.get("source", "")
+    command = [source if word == "SOURCE" else word for word in run["command"]]
+    if not shutil.which(command[0]) and not os.path.exists(command[0]):
+        return MISSING, f"{command[0]} is not there", ""
+    status, output = execute(command, run["limit"], log, job["meter"])
+    shown = " ".join(command)
     if status is None:
         return "time-out", f"no answer in {run['limit']} s", shown
-    names = named(run)
-    if status not in (0, 1) or not all(name in output for name in names):
+    if status not in (0, 1) or not all(name in output for name in book.properties(run)):
         return "error", f"ended with {status}", shown
     return ("proved" if status == 0 else "refuted"), "", shown
 

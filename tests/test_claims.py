@@ -18,19 +18,7 @@ VALUES = {"proved", "exhaustive", "tested", "assumed", "open", "stale", "not run
 
 
 def problems(claim):
-    names = [run["name"] for run in claim["runs"]]
-    if len(names) != len(set(names)):
-        yield "two runs have one name"
-    for run in claim["runs"]:
-        if run.get("twin-of", names[0]) not in names:
-            yield f"{run['name']} is a twin of a run that is not there"
-        if "limit" not in run:
-            yield f"{run['name']} has no time limit"
-        if run["tool"] == "cbmc" and not run.get("property") and "twin-of" not in run:
-            yield f"{run['name']} names no property"
-    if claim["id"].startswith("C") and claim["status"] == "proved" and claim["runs"]:
-        if not any("twin-of" in run for run in claim["runs"]):
-            yield "no must-fail twin"
+    yield from book.problems(claim)
     if book.status(claim, book.read_results()) not in VALUES:
         yield "unknown status"
 

@@ -72,6 +72,5 @@ int main(void) {
     ATTN_NAME(attn_state_begin)(&state, &block, 0);
     ATTN_NAME(attn_block_range)(&state, &block, micro, &scratch, 0, n);
     ATTN_NAME(attn_block_finish)(&state, &block, 1);
-    PROVE(n >= 1, "C11 returns");
     REACHED(n == MAX_KEYS && block.rows == ROWS, "end");
 }

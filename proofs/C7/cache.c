@@ -27,6 +27,7 @@ int main(void) {
         }
     }
     pass(&in, &at_once);
+    pass_scratch scratch;
     _Bool same = 1;
     for (int t = 0; t < S; t++) {
         for (int c = 0; c < D; c++) {
@@ -40,7 +41,7 @@ int main(void) {
             };
             cache.visible[t][j] = (unsigned char)attn_sees_band(&band, 0, j);
         }
-        pass_row(&cache, t, KEYS(t), stepwise.out[t], &stepwise.lse[t]);
+        pass_row(&cache, t, KEYS(t), &scratch, stepwise.out[t], &stepwise.lse[t]);
         same = same && stepwise.lse[t] == at_once.lse[t];
         same = same && same_rows(stepwise.out[t], at_once.out[t]);
     }

@@ -26,6 +26,11 @@ typedef struct pass_results {
     attn_real out[S][D], lse[S];
 } pass_results;
 
+/* What is left here by one row must not reach another. Never initialised: it holds anything. */
+typedef struct pass_scratch {
+    attn_real scores[S], exps[S], weights[S];
+} pass_scratch;
+
 static void any_rows(attn_real rows[S][D]) {
     for (int j = 0; j < S; j++) {
         for (int c = 0; c < D; c++) {
@@ -55,8 +60,8 @@ static void any_inputs(pass_inputs *in) {
 }
 
 /* Row i of `keys` keys. */
-static void pass_row(const pass_inputs *in, int i, int keys, attn_real out[D], attn_real *lse) {
-    attn_real scores[S], exps[S], weights[S];
+static void pass_row(const pass_inputs *in, int i, int keys, pass_scratch *scratch,
+                     attn_real out[D], attn_real *lse) {
     const attn_real *k[S], *v[S], *bias = NULL;
     for (int j = 0; j < keys; j++) {
         k[j] = in->k[j];
@@ -92,12 +97,13 @@ static void pass_row(const pass_inputs *in, int i, int keys, attn_real out[D], a
 #ifdef WITH_SINK
     row.has_sink = 1;
 #endif
-    ATTN_NAME(attn_row)(out, lse, scores, exps, weights, &row);
+    ATTN_NAME(attn_row)(out, lse, scratch->scores, scratch->exps, scratch->weights, &row);
 }
 
 static void pass(const pass_inputs *in, pass_results *result) {
+    pass_scratch scratch;
     for (int i = 0; i < S; i++) {
-        pass_row(in, i, S, result->out[i], &result->lse[i]);
+        pass_row(in, i, S, &scratch, result->out[i], &result->lse[i]);
     }
 }
 

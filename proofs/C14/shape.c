@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of a tensor whose shape, in an array of exactly its rank, is arbitrary: an accepted
+ * shape takes exactly the product of its axes, worked out here in wide integers, and that is at
+ * most the limit even where axes of 0 are left out.
+ */
+#include <stdlib.h>
+
+#include "bounds.h"
+#include "proof.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+int main(void) {
+    int64_t *shape = malloc(RANK * sizeof *shape);
+    const uint64_t element = UINT64_C(1) << (nondet_byte() & 3);
+    uint64_t bytes = 0;
+    __CPROVER_assume(shape);
+    if (attest_shape_bytes(element, shape, RANK, &bytes)) {
+        wide all = element, nonzero = element;
+        for (size_t axis = 0; axis < RANK; axis++) {
+            PROVE(shape[axis] >= 0, "C14 no axis is negative");
+            all *= (uint64_t)shape[axis];
+            nonzero *= shape[axis] ? (uint64_t)shape[axis] : 1;
+            PROVE(nonzero <= ATTEST_FILE_LIMIT, "C14 strides are within the limit");
+        }
+        PROVE(bytes == all, "C14 bytes are the product");
+        REACHED(bytes == 3 * element, "a shape of three elements");
+    }
+    free(shape);
+}
