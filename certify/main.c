@@ -25,6 +25,8 @@ static const char help[] =
     "usage: attest COMMAND [OPTION]... ARGUMENT...\n"
     "\n"
     "  certify TARGET           run every check; exit 0 certified, 1 not, 2 usage or trouble\n"
+    "  fuzz TARGET              draw cases for --time 60 seconds or --cases N, or until one fails;\n"
+    "                           that is shrunk and printed with what shows it again\n"
     "  fingerprint TARGET       which conventions it follows, and the profiles that fit\n"
     "  replay CASE TARGET       run one case again: its id, or its whole line\n"
     "  shrink CASE TARGET       make a failing case smaller while it fails; --output FILE.c writes\n"
@@ -51,6 +53,7 @@ static const char help[] =
     "  attest certify builtin:naive --level smoke --json report.json\n"
     "  attest certify py:attention.py:forward\n"
     "  attest replay 3f2a9c0d11e85b67 ./libmykernel.so\n"
+    "  attest fuzz ./libmykernel.so --time 600 --seed 7 --output failure.c\n"
     "  attest certify ./k.so --level full --shard 1/4 --json 1.json   (then: attest merge *.json)\n"
     "  attest diff --gate baseline.json report.json\n";
 
@@ -61,6 +64,7 @@ static const struct {
 } commands[] = {
     {"certify", attest_command_certify, 1, 1}, {"replay", attest_command_replay, 2, 2},
     {"fingerprint", attest_command_fingerprint, 1, 1},
+    {"fuzz", attest_command_fuzz, 1, 1},
     {"shrink", attest_command_shrink, 2, 2},   {"list", attest_command_list, 0, 2},
     {"explain", attest_command_explain, 1, 1}, {"diff", attest_command_diff, 2, 2},
     {"merge", attest_command_merge, 1, ATTEST_MOST_WORDS},

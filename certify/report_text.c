@@ -48,6 +48,10 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
         }
     }
     fprintf(out, "  case         %s\n", entry->line);
+    if (report->level[0] == '\0') { /* of no plan, so no plan has its id */
+        fprintf(out, "  reproduce    attest replay '%s' '%s'\n", entry->line, report->target);
+        return;
+    }
     fprintf(out, "  reproduce    attest replay %s --level %s --seed %llu '%s'\n", entry->id,
             report->level, (unsigned long long)report->seed, report->target);
 }

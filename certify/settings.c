@@ -16,6 +16,7 @@ typedef enum option {
     SEED,
     SHARD,
     TIME,
+    CASES,
     ONLY,
     SKIP,
     WAIVERS,
@@ -35,9 +36,9 @@ typedef enum option {
 } option;
 
 static const char *const names[OPTIONS] = {
-    "--profile", "--model", "--level",  "--seed", "--shard",   "--time",    "--only",
-    "--skip",    "--waivers", "--json", "--junit", "--output", "--jobs",    "--sandbox",
-    "--require", "--call-time", "--memory", "--gate", "--validate", "--quiet",
+    "--profile", "--model", "--level",  "--seed", "--shard",   "--time",    "--cases",
+    "--only",    "--skip", "--waivers", "--json", "--junit",   "--output",  "--jobs",
+    "--sandbox", "--require", "--call-time", "--memory", "--gate", "--validate", "--quiet",
     "--first-failure",
 };
 
@@ -83,6 +84,8 @@ static int apply(attest_settings *s, option o, const char *value) {
                s->shard <= s->shards && s->shards <= 10000;
     case TIME:
         return number(value, 0.001, 1e9, &s->seconds);
+    case CASES:
+        return natural(value, &s->cases) && s->cases > 0;
     case ONLY:
         s->only = value;
         return 1;

@@ -20,6 +20,7 @@ typedef struct attest_settings {
     uint64_t seed;
     int shard, shards;
     double seconds; /* of --time; 0: no limit */
+    uint64_t cases; /* of --cases, for fuzz; 0: no limit */
     const char *only, *skip;
     const char *waivers, *json, *junit, *output;
     int jobs;

@@ -14,11 +14,12 @@ typedef struct search {
     attest_verdict verdict;
     int broken;
     int tried;
+    double until; /* of attest_clock(); 0: as long as it takes */
 } search;
 
 static int still_fails(search *s, const attest_case *c) {
     if ((s->settings->stop != NULL && *s->settings->stop) ||
-        memcmp(c, &s->best, sizeof *c) == 0 ||
+        (s->until > 0 && attest_clock() > s->until) || memcmp(c, &s->best, sizeof *c) == 0 ||
         !attest_kernel_covers(&s->setup->kernel, &s->setup->profile, c)) {
         return 0;
     }
@@ -149,65 +150,86 @@ static int plainer(search *s) {
     return progress;
 }
 
+static int shrink(const attest_setup *setup, const attest_settings *settings,
+                  const attest_check *check, const attest_result *failure, double seconds,
+                  attest_case *c) {
+    search s = {.setup = setup,
+                .settings = settings,
+                .check = check,
+                .best = *c,
+                .verdict = failure->verdict,
+                .broken = failure->broken,
+                .until = seconds > 0 ? attest_clock() + seconds : 0};
+    scan_keys(&s);
+    while (shrink_size(&s, &s.best.batch, 1) | shrink_heads(&s) | drop_features(&s) |
+           shrink_size(&s, &s.best.keys, 0) | shrink_size(&s, &s.best.queries, 1) |
+           shrink_size(&s, &s.best.head_size, 1) | shrink_size(&s, &s.best.value_size, 1) |
+           plainer(&s)) {
+    }
+    scan_keys(&s);
+    *c = s.best;
+    return s.tried;
+}
+
 /* Runs the case once more, because a finished one leaves nothing staged. */
-static int write_program(const char *path, const search *s, const attest_entry *entry) {
+static int write_program(const char *path, const attest_setup *setup, const attest_check *check,
+                         const attest_case *c, const attest_entry *entry) {
     attest_result again = {.verdict = ATTEST_PASS, .broken = -1};
     FILE *out = fopen(path, "w");
     if (out == NULL) {
         return 0;
     }
-    s->check->run(s->setup->first, &s->best, &again);
+    check->run(setup->first, c, &again);
     attest_result_free(&again);
-    attest_reproducer(out, s->setup->first, entry);
+    attest_reproducer(out, setup->first, entry);
     return fclose(out) == 0;
 }
 
+int attest_shrink_and_tell(const attest_setup *setup, const attest_settings *settings,
+                           const attest_report *report, const attest_check *check, double seconds,
+                           attest_case *c) {
+    attest_entry entry = {.result = {.verdict = ATTEST_NOT_RUN}};
+    attest_run_case(setup->first, check, c, &entry.result);
+    const attest_result failure = entry.result;
+    attest_result_free(&entry.result);
+    if (!attest_verdict_is_bad(failure.verdict)) {
+        printf("the case does not fail: %s\n", attest_verdict_name(failure.verdict));
+        return ATTEST_EXIT_CERTIFIED;
+    }
+    const int tried = shrink(setup, settings, check, &failure, seconds, c);
+    attest_run_case(setup->first, check, c, &entry.result);
+    attest_case_id(c, entry.id);
+    attest_case_print(c, entry.line);
+    memcpy(entry.check, c->check, sizeof entry.check);
+    attest_report alone = *report;
+    alone.level[0] = '\0';
+    printf("shrunk in %d runs:\n", tried);
+    attest_failure_text(stdout, &alone, &entry);
+    if (settings->output != NULL &&
+        !write_program(settings->output, setup, check, c, &entry)) {
+        attest_trouble("the program cannot be written");
+    }
+    attest_result_free(&entry.result);
+    return ATTEST_EXIT_NOT_CERTIFIED;
+}
+
 int attest_command_shrink(const attest_settings *settings) {
-    char why[ATTEST_MESSAGE_BYTES] = "", line[ATTEST_LINE_BYTES];
+    char why[ATTEST_MESSAGE_BYTES] = "";
     attest_setup setup;
     attest_report report = {0};
-    attest_entry entry = {.result = {.verdict = ATTEST_NOT_RUN}};
+    attest_case c;
+    const attest_check *check = NULL;
     int opened = attest_setup_open(&setup, settings, settings->words[1], &report, why);
-    search s = {.setup = &setup, .settings = settings};
     int code = ATTEST_EXIT_TROUBLE;
     if (opened < 0) {
         attest_trouble(report.load_error);
-    } else if (opened == 0 ||
-               !attest_case_named(settings->words[0], settings, &setup, &s.best, why)) {
+    } else if (opened == 0 || !attest_case_named(settings->words[0], settings, &setup, &c, why)) {
         attest_trouble(why);
-    } else if ((s.check = attest_check_find(s.best.check)) == NULL) {
+    } else if ((check = attest_check_find(c.check)) == NULL) {
         attest_trouble("the case's check does not exist");
     } else {
-        attest_run_case(setup.first, s.check, &s.best, &entry.result);
-        s.verdict = entry.result.verdict;
-        s.broken = entry.result.broken;
-        attest_result_free(&entry.result);
-        if (!attest_verdict_is_bad(s.verdict)) {
-            printf("the case does not fail: %s\n", attest_verdict_name(s.verdict));
-            code = ATTEST_EXIT_CERTIFIED;
-        } else {
-            scan_keys(&s);
-            while (shrink_size(&s, &s.best.batch, 1) | shrink_heads(&s) | drop_features(&s) |
-                   shrink_size(&s, &s.best.keys, 0) | shrink_size(&s, &s.best.queries, 1) |
-                   shrink_size(&s, &s.best.head_size, 1) | shrink_size(&s, &s.best.value_size, 1) |
-                   plainer(&s)) {
-            }
-            scan_keys(&s);
-            attest_run_case(setup.first, s.check, &s.best, &entry.result);
-            attest_case_id(&s.best, entry.id);
-            attest_case_print(&s.best, entry.line);
-            memcpy(entry.check, s.best.check, sizeof entry.check);
-            attest_failure_text(stdout, &report, &entry);
-            attest_case_print(&s.best, line);
-            if (settings->output != NULL && !write_program(settings->output, &s, &entry)) {
-                attest_trouble("the program cannot be written");
-            }
-            printf("shrunk in %d runs; show it again with\n  attest replay '%s' '%s'\n", s.tried,
-                   line, settings->words[1]);
-            code = ATTEST_EXIT_NOT_CERTIFIED;
-        }
+        code = attest_shrink_and_tell(&setup, settings, &report, check, 0, &c);
     }
-    attest_result_free(&entry.result);
     attest_setup_close(&setup);
     return code;
 }
