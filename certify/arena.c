@@ -86,12 +86,16 @@ unsigned char *attest_arena_at(const attest_arena *arena, int slot, uint64_t off
            offset;
 }
 
+/* NaNs of every width that differ from each other, so that a copy from elsewhere shows. */
+unsigned char attest_pattern_nan_byte(uint64_t at) {
+    return (unsigned char)(at % 8 ? 0xff : 0x81 | at * 37 >> 3); /* 0xff81 and up: NaN as BF16 too */
+}
+
 void attest_pattern_fill(unsigned char *bytes, uint64_t count, attest_pattern pattern) {
     if (pattern != ATTEST_PATTERN_NOISE) {
         memset(bytes, pattern == ATTEST_PATTERN_ZERO ? 0 : 0xff, (size_t)count);
-        /* NaNs of every width that differ from each other, so that a copy from elsewhere shows. */
         for (uint64_t i = 0; pattern == ATTEST_PATTERN_NAN && i < count; i += 8) {
-            bytes[i] = (unsigned char)(0x81 | i * 37 >> 3); /* 0xff81 and up: NaN as BF16 too */
+            bytes[i] = attest_pattern_nan_byte(i);
         }
         return;
     }

@@ -47,6 +47,7 @@ unsigned char *attest_arena_at(const attest_arena *arena, int slot, uint64_t off
 void attest_arena_fill(attest_arena *arena, int slot, const attest_place *place,
                        attest_pattern pattern);
 void attest_pattern_fill(unsigned char *bytes, uint64_t count, attest_pattern pattern);
+unsigned char attest_pattern_nan_byte(uint64_t at); /* what ATTEST_PATTERN_NAN has there */
 
 attest_crash *attest_arena_crash(const attest_arena *arena);
 

@@ -28,7 +28,7 @@ typedef struct attest_bench {
     attn_model wide_model; /* for problems in binary64 */
     attest_fence fence;
     attest_outcome outcome; /* of the last call */
-    int diagnosed;          /* failures looked into so far */
+    int examines;           /* failures are looked into: diagnose.h */
 } attest_bench;
 
 /* Stages a case and asks supports(). Failures: CAP-02, CAP-03, or a verdict from the worker. */

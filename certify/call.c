@@ -102,10 +102,14 @@ static void *call_forward(void *argument) {
     }
     default_environment();
     const uint32_t before = control_word();
-    attest_problem problem = c->problem;
-    c->status = c->kernel->forward(&problem, c->text);
+    struct {
+        attest_problem problem;
+        unsigned char later[ATTEST_LATER_BYTES];
+    } given = {.problem = c->problem};
+    memset(given.later, c->problem.struct_bytes > sizeof c->problem, sizeof given.later);
+    c->status = c->kernel->forward(&given.problem, c->text);
     c->altered = control_word() != before;
-    c->wrote_metadata = memcmp(&problem, &c->problem, sizeof problem) != 0;
+    c->wrote_metadata = memcmp(&given.problem, &c->problem, sizeof c->problem) != 0;
     default_environment();
     c->text[sizeof c->text - 1] = '\0';
     return NULL;

@@ -36,13 +36,38 @@ const char *attest_verdict_name(attest_verdict verdict);
 /* FAIL, ERROR, CRASH and TIMEOUT. */
 int attest_verdict_is_bad(attest_verdict verdict);
 
+/* What the wrong elements of a case have in common: bits of `some` and `every` in a result. */
+typedef enum attest_clue {
+    ATTEST_CLUE_LSE,       /* not of o */
+    ATTEST_CLUE_EMPTY_ROW, /* its row sees nothing */
+    ATTEST_CLUE_FULL_ROW,  /* its row sees every key */
+    ATTEST_CLUE_LATER_ENTRY,
+    ATTEST_CLUE_LATER_HEAD,
+    ATTEST_CLUE_LATER_ROW,
+    ATTEST_CLUE_UNWRITTEN, /* holds what it held before the call */
+    ATTEST_CLUE_LOST,      /* not a number, or infinite, where a finite number is right */
+    ATTEST_CLUE_SWALLOWED, /* finite where NaN or an infinity is right */
+    ATTEST_CLUE_SLIGHT,    /* right to six bits */
+    ATTEST_CLUE_ZERO,
+    ATTEST_CLUES
+} attest_clue;
+
+extern const char *const attest_clue_names[ATTEST_CLUES];
+
+/* A case that failed, once more in a worker that has done nothing else. */
+typedef enum attest_alone { ATTEST_ALONE_NOT_TRIED, ATTEST_ALONE_SAME, ATTEST_ALONE_OTHER } attest_alone;
+
 typedef struct attest_result {
     attest_verdict verdict;
     attest_ids ids;            /* requirements the case speaks for */
     int broken;                /* index of the requirement it breaks, or -1 */
     int bug_class;             /* the most likely class of the taxonomy, or 0 */
     char label[32];            /* a finer name, such as "V-leak"; or empty */
-    uint64_t defects[2];       /* known defects that give these outputs: bits by vectors/defects.h */
+    attest_alone alone;
+    int clued;                 /* some element is outside: the next two are valid */
+    uint32_t some, every;      /* clues about the elements outside, as bits */
+    int examined;              /* it was looked for known errors */
+    uint64_t defects[2];       /* those that give these outputs: bits by variants.h */
     char what[512];            /* one sentence: what is wrong */
     int has_value;             /* the next fields are valid */
     int in_lse;                /* place is [b,h,i] of lse, else [b,h,i,c] of o */

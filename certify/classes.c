@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../vectors/defects.h"
-#include "diagnose.h"
+#include "variants.h"
 
 const char *attest_class_title(int number) {
     static const char *const titles[ATTEST_CLASSES + 1] = {
@@ -55,7 +54,7 @@ const char *attest_class_title(int number) {
 
 /* How many failed cases a defect explains; the best one, or -1. */
 static int best_defect(const attest_report *report, int *explained, int *examined) {
-    int votes[ATTEST_DEFECTS] = {0}, best = -1;
+    int votes[128] = {0}, best = -1;
     *examined = 0;
     for (size_t i = 0; i < report->count; i++) {
         const attest_result *r = &report->entries[i].result;
@@ -63,11 +62,11 @@ static int best_defect(const attest_report *report, int *explained, int *examine
             continue;
         }
         (*examined)++;
-        for (int d = 0; d < ATTEST_DEFECTS; d++) {
+        for (int d = 0; d < attest_known_count(); d++) {
             votes[d] += (int)(r->defects[d / 64] >> d % 64 & 1);
         }
     }
-    for (int d = 0; d < ATTEST_DEFECTS; d++) {
+    for (int d = 0; d < attest_known_count(); d++) {
         best = votes[d] > (best < 0 ? 0 : votes[best]) ? d : best;
     }
     *explained = best < 0 ? 0 : votes[best];
@@ -96,11 +95,11 @@ int attest_likely_class(const attest_report *report, char *why, size_t size) {
             votes[attest_class_title(r->bug_class) ? r->bug_class : 0]++;
         }
     }
-    if (defect >= 0 && attest_defect_class(defect) > 0 && 2 * explained >= examined) {
+    if (defect >= 0 && attest_known_class(defect) > 0 && 2 * explained >= examined) {
         snprintf(why, size, "the outputs of %d failed cases are those of the known defect \"%s\": %s",
-                 explained, attest_defect_table[defect].name,
-                 attest_defect_table[defect].description);
-        return attest_defect_class(defect);
+                 explained, attest_known_name(defect),
+                 attest_known_description(defect));
+        return attest_known_class(defect);
     }
     for (int number = 1; number <= ATTEST_CLASSES; number++) {
         likely = votes[number] > votes[likely] || likely == 0 ? number : likely;

@@ -4,84 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../vectors/defects.h"
 #include "data.h"
+#include "variants.h"
 
-enum { MOST_DIAGNOSED = 24 };
-#define MOST_WORK (INT64_C(1) << 20) /* multiplications of one evaluation */
-
-static const unsigned char classes[ATTEST_DEFECTS] = {
-    [ATTEST_CAUSAL_IGNORED] = 2,
-    [ATTEST_CAUSAL_STRICT] = 1,
-    [ATTEST_CAUSAL_ONE_MORE] = 1,
-    [ATTEST_CORNER_SWAPPED] = 1,
-    [ATTEST_OFFSET_IGNORED] = 1,
-    [ATTEST_WINDOW_IGNORED] = 2,
-    [ATTEST_WINDOW_LEFT_SHORT] = 4,
-    [ATTEST_WINDOW_LEFT_LONG] = 4,
-    [ATTEST_WINDOW_RIGHT_IGNORED] = 2,
-    [ATTEST_WINDOW_NOT_SHIFTED] = 5,
-    [ATTEST_LENGTHS_IGNORED] = 2,
-    [ATTEST_LENGTH_IS_INDEX] = 4,
-    [ATTEST_LENGTH_OF_ENTRY_0] = 7,
-    [ATTEST_MASK_DROPPED] = 2,
-    [ATTEST_MASK_INVERTED] = 8,
-    [ATTEST_MASK_OF_HEAD_0] = 10,
-    [ATTEST_MASK_OF_ROW_0] = 10,
-    [ATTEST_MASK_OF_ENTRY_0] = 10,
-    [ATTEST_MASK_HEADS_ARE_BATCH] = 10,
-    [ATTEST_MASK_REPLACES_CAUSAL] = 2,
-    [ATTEST_CAUSAL_REPLACES_MASK] = 2,
-    [ATTEST_FINITE_FOR_INFINITY] = 14,
-    [ATTEST_LARGE_NEGATIVE_HIDES] = 14,
-    [ATTEST_MASK_IS_SCALED] = 9,
-    [ATTEST_SOFTCAP_IGNORED] = 22,
-    [ATTEST_SOFTCAP_AFTER_MASK] = 22,
-    [ATTEST_SOFTCAP_CLAMPS] = 22,
-    [ATTEST_NO_SCALE] = 24,
-    [ATTEST_SCALE_OF_VALUE_SIZE] = 24,
-    [ATTEST_SCALE_ZERO_IS_DEFAULT] = 24,
-    [ATTEST_SCALE_VALUE_IGNORED] = 24,
-    [ATTEST_SCALE_SIGN_LOST] = 24,
-    [ATTEST_ALIBI_IGNORED] = 36,
-    [ATTEST_ALIBI_NOT_SHIFTED] = 36,
-    [ATTEST_ALIBI_BY_KEY] = 36,
-    [ATTEST_ALIBI_SIGNED] = 36,
-    [ATTEST_LAST_ELEMENT_DROPPED] = 24,
-    [ATTEST_FIRST_64_ELEMENTS] = 24,
-    [ATTEST_HEADS_TILED] = 26,
-    [ATTEST_KV_HEAD_0] = 26,
-    [ATTEST_KV_ENTRY_0] = 33,
-    [ATTEST_CACHE_AFTER_NEW] = 6,
-    [ATTEST_LAYOUT_SWAPPED] = 25,
-    [ATTEST_VALUES_ONE_LATE] = 23,
-    [ATTEST_LAST_KEY_DROPPED] = 23,
-    [ATTEST_TAIL_OF_8_DROPPED] = 23,
-    [ATTEST_FIRST_16_KEYS] = 23,
-    [ATTEST_FIRST_64_KEYS] = 23,
-    [ATTEST_FIRST_128_KEYS] = 23,
-    [ATTEST_SINK_IGNORED] = 35,
-    [ATTEST_SINK_IS_SCALED] = 35,
-    [ATTEST_LSE_WITHOUT_SINK] = 34,
-    [ATTEST_LSE_IN_BASE_2] = 34,
-    [ATTEST_LSE_WITHOUT_MAXIMUM] = 34,
-    [ATTEST_NO_MAXIMUM] = 15,
-    [ATTEST_SCORES_CLAMPED] = 15,
-    [ATTEST_EXP_COARSE] = 19,
-    [ATTEST_WEIGHTS_BF16] = 17,
-    [ATTEST_WEIGHTS_F16] = 17,
-    [ATTEST_SCORES_F16] = 16,
-    [ATTEST_EMPTY_ROW_MEAN] = 12,
-    [ATTEST_EMPTY_ROW_NAN] = 12,
-    [ATTEST_HIDDEN_TIMES_ZERO] = 20,
-    [ATTEST_NAN_SWALLOWED] = 21,
-    [ATTEST_SAFE_SOFTMAX] = 21,
-    [ATTEST_DENORMALS_FLUSHED] = 18,
-};
-
-int attest_defect_class(int defect) {
-    return defect >= 0 && defect < ATTEST_DEFECTS ? classes[defect] : 0;
-}
+#define MOST_WORK (INT64_C(1) << 18) /* multiplications of one evaluation */
 
 static int alike(double a, double b, double tolerance) {
     if (!isfinite(a) || !isfinite(b)) {
@@ -144,18 +70,45 @@ void attest_diagnose(attest_bench *bench, attest_result *result) {
                     fabs(result->actual - result->expected) >
                         4 * tolerance_of(bench, result->expected, result);
     if (result->verdict != ATTEST_FAIL || !result->has_value || !far ||
-        rows * n->keys * (n->head_size + n->value_size) > MOST_WORK ||
-        bench->diagnosed++ >= MOST_DIAGNOSED) {
+        rows * n->keys * (n->head_size + n->value_size) > MOST_WORK || !bench->examines) {
         return;
     }
     double *o = malloc(((size_t)(rows * n->value_size) + 1) * sizeof *o);
     double *lse = malloc(((size_t)rows + 1) * sizeof *lse);
-    for (int d = 0; o != NULL && lse != NULL && d < ATTEST_DEFECTS; d++) {
-        const attest_defect defect = (attest_defect)d;
-        if (attest_defective(n, &defect, 1, o, lse) == 0 && reproduces(bench, o, lse, result)) {
-            result->defects[d / 64] |= UINT64_C(1) << d % 64;
+    result->examined = 1;
+    for (int k = 0; o != NULL && lse != NULL && k < attest_known_count(); k++) {
+        attest_variant_problem space;
+        attest_defect defect;
+        size_t count;
+        const attn_normal *other = attest_known_problem(k, n, &space, &defect, &count);
+        if (other != NULL && attest_defective(other, &defect, count, o, lse) == 0 &&
+            reproduces(bench, o, lse, result)) {
+            result->defects[k / 64] |= UINT64_C(1) << k % 64;
         }
     }
     free(o);
     free(lse);
+}
+
+void attest_diagnose_mask(attest_bench *bench, const unsigned char *used, attest_result *result) {
+    const attn_normal *n = &bench->normal;
+    const int64_t cells = n->batch * n->q_heads * n->queries * n->keys;
+    if (result->verdict != ATTEST_FAIL || cells * n->head_size > MOST_WORK || !bench->examines) {
+        return;
+    }
+    double *score = malloc(((size_t)cells + 1) * sizeof *score);
+    result->examined = 1;
+    for (int k = 0; score != NULL && k < attest_known_count(); k++) {
+        attest_variant_problem space;
+        attest_defect defect;
+        size_t count;
+        const attn_normal *other = attest_known_problem(k, n, &space, &defect, &count);
+        int same = other != NULL && attest_defective_scores(other, &defect, count,
+                                                            ATTEST_STAGE_BIASED, score) == 0;
+        for (int64_t at = 0; same && at < cells; at++) { /* exp(-1e3) is 0 in every type */
+            same = used[at] == (score[at] > -1e3);
+        }
+        result->defects[k / 64] |= same ? UINT64_C(1) << k % 64 : 0;
+    }
+    free(score);
 }

@@ -205,6 +205,13 @@ static int start_object(attest_session *session, attest_outcome *outcome) {
     }
 }
 
+void attest_session_restart(attest_session *session) {
+    if (session->alive) {
+        attest_process_end(&session->process, 0.5);
+        session->alive = 0;
+    }
+}
+
 int attest_session_start(attest_session *session, attest_outcome *outcome) {
     *outcome = (attest_outcome){.ending = ATTEST_ENDING_RETURNED};
     if (session->alive) {

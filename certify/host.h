@@ -67,6 +67,9 @@ void attest_session_close(attest_session *session);
 /* Loads the kernel and fills info, unless a worker is running. 1, or 0 with the outcome. */
 int attest_session_start(attest_session *session, attest_outcome *outcome);
 
+/* Ends the worker: the next call finds a kernel that was just loaded. */
+void attest_session_restart(attest_session *session);
+
 /* One call on a staged case. Restarts the worker first where needed. */
 void attest_session_call(attest_session *session, enum attest_call_kind kind, unsigned callers,
                          const attest_stage *stage, attest_outcome *outcome);

@@ -73,3 +73,26 @@ int attest_key_loss(const attn_normal *n, int64_t b, int64_t h, int64_t i, const
     free(weight);
     return 1;
 }
+
+int attest_hull(const attn_normal *n, int64_t b, int64_t h, int64_t i, int64_t c, double *low,
+                double *high) {
+    unsigned char *visible = malloc((size_t)n->keys + 1);
+    if (visible == NULL || attn_visible_keys(n, b, h, i, visible) == 0) {
+        free(visible);
+        return 0;
+    }
+    const int has_sink = (n->features & ATTEST_SINKS) != 0;
+    *low = has_sink ? 0 : INFINITY;
+    *high = has_sink ? 0 : -INFINITY;
+    int finite = 1;
+    for (int64_t j = 0; j < n->keys; j++) {
+        if (visible[j]) {
+            const double value = attest_get(&n->problem->v, b, attn_kv_head(n, h), j, c);
+            finite = finite && isfinite(value) && isfinite(score(n, b, h, i, j));
+            *low = fmin(*low, value);
+            *high = fmax(*high, value);
+        }
+    }
+    free(visible);
+    return finite;
+}

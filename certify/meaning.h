@@ -13,4 +13,11 @@
 int attest_key_loss(const attn_normal *normal, int64_t b, int64_t h, int64_t i,
                     const attn_enclosure *o, int64_t *seen, int64_t *shown);
 
+/*
+ * Least and greatest visible value of column c, 0 among them where a sink takes weight: whatever the
+ * weights are, the output lies between. 0 if the row sees nothing, or something not finite.
+ */
+int attest_hull(const attn_normal *n, int64_t b, int64_t h, int64_t i, int64_t c, double *low,
+                double *high);
+
 #endif

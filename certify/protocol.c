@@ -290,7 +290,7 @@ static json_t *problem_json(const attest_stage *stage) {
     if (p.features & ATTEST_WINDOW_SIZE) {
         json_object_set_new(problem, "window_size", json_integer((json_int_t)p.window_size));
     }
-    int reserved = p.reserved32 != 0;
+    int reserved = p.reserved32 != 0 || p.struct_bytes != sizeof p;
     for (size_t i = 0; i < sizeof p.reserved / sizeof *p.reserved; i++) {
         reserved |= p.reserved[i] != 0;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "variants.h"
 
 static void put_text(json_t *object, const char *key, const char *value) {
     json_object_set_new(object, key, json_string(value));
@@ -27,6 +28,26 @@ static json_t *id_list(const attest_ids *ids) {
     for (int i = 0; i < attest_requirement_count(); i++) {
         if (attest_ids_has(ids, i)) {
             json_array_append_new(list, json_string(attest_requirement_at(i)->id));
+        }
+    }
+    return list;
+}
+
+static json_t *defect_list(const attest_result *r) {
+    json_t *list = json_array();
+    for (int d = 0; d < attest_known_count(); d++) {
+        if (r->defects[d / 64] >> d % 64 & 1) {
+            json_array_append_new(list, json_string(attest_known_name(d)));
+        }
+    }
+    return list;
+}
+
+static json_t *clue_list(uint32_t clues) {
+    json_t *list = json_array();
+    for (int clue = 0; clue < ATTEST_CLUES; clue++) {
+        if (clues >> clue & 1) {
+            json_array_append_new(list, json_string(attest_clue_names[clue]));
         }
     }
     return list;
@@ -59,6 +80,16 @@ static json_t *case_json(const attest_entry *entry) {
     }
     if (r->label[0]) {
         put_text(o, "label", r->label);
+    }
+    if (r->examined) {
+        json_object_set_new(o, "defects", defect_list(r));
+    }
+    if (r->clued) {
+        json_object_set_new(o, "some", clue_list(r->some));
+        json_object_set_new(o, "every", clue_list(r->every));
+    }
+    if (r->alone != ATTEST_ALONE_NOT_TRIED) {
+        put_text(o, "alone", r->alone == ATTEST_ALONE_SAME ? "same" : "other");
     }
     if (r->picture != NULL) {
         put_text(o, "picture", r->picture);
@@ -205,9 +236,22 @@ static double get_hex(const json_t *object, const char *key) {
     return text ? strtod(text, NULL) : 0;
 }
 
+static uint32_t load_clues(const json_t *list) {
+    uint32_t clues = 0;
+    size_t index;
+    const json_t *name;
+    json_array_foreach(list, index, name) {
+        for (int clue = 0; json_is_string(name) && clue < ATTEST_CLUES; clue++) {
+            const int named = strcmp(json_string_value(name), attest_clue_names[clue]) == 0;
+            clues |= named ? UINT32_C(1) << clue : 0;
+        }
+    }
+    return clues;
+}
+
 static int load_case(const json_t *o, attest_entry *entry) {
     attest_result *r = &entry->result;
-    char verdict[32], broken[16];
+    char verdict[32], broken[16], alone[16];
     get_text(o, "id", entry->id, sizeof entry->id);
     get_text(o, "check", entry->check, sizeof entry->check);
     get_text(o, "line", entry->line, sizeof entry->line);
@@ -216,6 +260,13 @@ static int load_case(const json_t *o, attest_entry *entry) {
     get_text(o, "broken", broken, sizeof broken);
     get_text(o, "what", r->what, sizeof r->what);
     get_text(o, "label", r->label, sizeof r->label);
+    get_text(o, "alone", alone, sizeof alone);
+    r->alone = strcmp(alone, "same") == 0    ? ATTEST_ALONE_SAME
+               : strcmp(alone, "other") == 0 ? ATTEST_ALONE_OTHER
+                                             : ATTEST_ALONE_NOT_TRIED;
+    r->clued = json_object_get(o, "some") != NULL;
+    r->some = load_clues(json_object_get(o, "some"));
+    r->every = load_clues(json_object_get(o, "every"));
     r->broken = broken[0] ? attest_requirement_index(broken) : -1;
     r->bug_class = (int)get_number(o, "class");
     r->worst = json_real_value(json_object_get(o, "worst"));
@@ -247,6 +298,15 @@ static int load_case(const json_t *o, attest_entry *entry) {
         const char *name = json_string_value(id);
         if (name != NULL && attest_requirement_index(name) >= 0) {
             attest_ids_add(&r->ids, name);
+        }
+    }
+    const json_t *defect;
+    r->examined = json_object_get(o, "defects") != NULL;
+    json_array_foreach(json_object_get(o, "defects"), index, defect) {
+        for (int d = 0; json_is_string(defect) && d < attest_known_count(); d++) {
+            if (strcmp(json_string_value(defect), attest_known_name(d)) == 0) {
+                r->defects[d / 64] |= UINT64_C(1) << d % 64;
+            }
         }
     }
     for (int v = 0; v < ATTEST_VERDICTS; v++) {

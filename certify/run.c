@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "postmortem.h"
 #include "waiver.h"
 
 /* A kernel that has to be stopped or cannot be loaded any more would cost its limit every case. */
@@ -207,10 +208,13 @@ int attest_run(attest_setup *setup, const attest_settings *settings, const attes
         pthread_join(threads[i], NULL);
     }
     pthread_mutex_destroy(&w.lock);
-    free(w.cases);
     if (fine) {
         conclude(&w);
+        if (!stopped(&w) && !atomic_load(&w.hopeless) && !atomic_load(&w.out_of_time)) {
+            attest_postmortem(setup->first, settings, w.cases, report);
+        }
         fine = settings->waivers == NULL || attest_waive(settings->waivers, report, why);
     }
+    free(w.cases);
     return fine;
 }

@@ -59,6 +59,7 @@ static void describe(attest_problem *p, const attest_case *c) {
     p->window_size = c->window_size;
     p->threads = (int32_t)c->threads;
     const attest_layout layout = (attest_layout)c->layout;
+    const attest_layout list = layout == ATTEST_LAYOUT_SPREAD ? layout : ATTEST_LAYOUT_DENSE;
     const int64_t q[] = {c->batch, c->q_heads, c->queries, c->head_size};
     const int64_t k[] = {c->batch, c->kv_heads, c->keys, c->head_size};
     const int64_t v[] = {c->batch, c->kv_heads, c->keys, c->value_size};
@@ -87,21 +88,21 @@ static void describe(attest_problem *p, const attest_case *c) {
     }
     if (c->features & ATTEST_SINKS) {
         set_tensor(&p->sinks, wide_type(c), 1, &c->q_heads);
-        set_strides(&p->sinks, ATTEST_LAYOUT_DENSE, 1);
+        set_strides(&p->sinks, list, 1);
     }
     if (c->features & ATTEST_ALIBI) {
         const int64_t both[] = {c->batch, c->q_heads};
         set_tensor(&p->slopes, wide_type(c), (uint32_t)c->slopes_rank,
                    c->slopes_rank == 2 ? both : &c->q_heads);
-        set_strides(&p->slopes, ATTEST_LAYOUT_DENSE, 1);
+        set_strides(&p->slopes, list, 1);
     }
     if (c->features & ATTEST_KEY_LENGTHS) {
         set_tensor(&p->key_lengths, ATTEST_I64, 1, &c->batch);
-        set_strides(&p->key_lengths, ATTEST_LAYOUT_DENSE, 1);
+        set_strides(&p->key_lengths, list, 1);
     }
     if (c->features & ATTEST_OFFSETS) {
         set_tensor(&p->offsets, ATTEST_I64, 1, &c->batch);
-        set_strides(&p->offsets, ATTEST_LAYOUT_DENSE, 1);
+        set_strides(&p->offsets, list, 1);
     }
 }
 

@@ -52,6 +52,10 @@ typedef struct attest_wire_call {
     attest_place place[ATTEST_SLOTS];
 } attest_wire_call;
 
+/* A problem whose struct_bytes says this much more than version 1 has is passed with bytes of value 1
+ * behind its known fields: a later version's struct, as far as a kernel can know. */
+#define ATTEST_LATER_BYTES UINT64_C(64)
+
 #define ATTEST_FAULT_SUPPORTS_VARIES 1u /* supports() gave two answers to one question */
 #define ATTEST_FAULT_ENVIRONMENT 2u     /* rounding, FTZ or DAZ changed across the call */
 #define ATTEST_FAULT_TOGETHER 4u        /* concurrent calls gave different bits */

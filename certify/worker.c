@@ -70,6 +70,23 @@ static attest_kernel take_descriptor(const attest_kernel *theirs) {
     return ours;
 }
 
+/* Names by text: an answer built anew may have them elsewhere. */
+static int same_text(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static int same_descriptor(attest_kernel a, const attest_kernel *b) {
+    const int same = same_text(a.name, b->name) && same_text(a.vendor, b->vendor) &&
+                     same_text(a.version, b->version) && same_text(a.profile, b->profile) &&
+                     same_text(a.model, b->model);
+    a.name = b->name;
+    a.vendor = b->vendor;
+    a.version = b->version;
+    a.profile = b->profile;
+    a.model = b->model;
+    return same && memcmp(&a, b, sizeof a) == 0;
+}
+
 static attest_kernel load(const char *path) {
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL) {
@@ -89,6 +106,11 @@ static attest_kernel load(const char *path) {
         refuse("attest_kernel_v1(1) returned NULL: the kernel does not speak ABI version 1");
     }
     attest_kernel kernel = take_descriptor(descriptor);
+    const attest_kernel *second = entry(ATTEST_ABI_VERSION);
+    const attest_kernel again = second != NULL ? take_descriptor(second) : (attest_kernel){0};
+    if (!same_descriptor(kernel, &again)) {
+        refuse("attest_kernel_v1(1) gave another descriptor when asked again (CAP-01)");
+    }
     char why[ATTEST_MESSAGE_BYTES] = "";
     if (kernel.init != NULL && kernel.init(why) != ATTEST_OK) {
         char text[ATTEST_MESSAGE_BYTES];

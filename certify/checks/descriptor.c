@@ -21,10 +21,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     attest_ids_add(&result->ids, "CAP-01");
     attest_session *session = &bench->session;
     const attest_kernel_info first = session->info;
-    if (session->alive) {
-        attest_process_end(&session->process, 0.5);
-        session->alive = 0;
-    }
+    attest_session_restart(session);
     if (!attest_session_start(session, &outcome)) {
         attest_result_bad(result, ATTEST_ERROR, "CAP-01", 0, "loading it again failed: %s",
                           outcome.text);

@@ -12,10 +12,12 @@ typedef enum mistake {
     UNKNOWN_FEATURE,
     RESERVED_FIELD,
     RESERVED_LATER,
+    LATER_STRUCT,
     MISTAKES
 } mistake;
 
-static const char *const fields[MISTAKES] = {"features", "reserved32", "reserved"};
+static const char *const fields[MISTAKES] = {"features", "reserved32", "reserved",
+                                             "fields of a later version"};
 
 static void plan(attest_plan *plan) {
     for (int m = 0; m < MISTAKES; m++) {
@@ -42,6 +44,9 @@ static void spoil(attest_problem *p, mistake m) {
         break;
     case RESERVED_FIELD:
         p->reserved32 = 1;
+        break;
+    case LATER_STRUCT: /* the worker adds the bytes */
+        p->struct_bytes += ATTEST_LATER_BYTES;
         break;
     default:
         p->reserved[7] = 1;

@@ -4,16 +4,21 @@
  * only a few pages exist. One axis of one tensor a case: parameter 0 is the slot, 1 the axis, 2 the
  * stride.
  */
+#include <math.h>
+
 #include "../bench.h"
+#include "../data.h"
 #include "../judge.h"
 #include "../plan.h"
 #include "../slots.h"
 
 /* Three indices along an axis: offsets 2^31 + 64 and 2^32 + 128 elements; and the same in bytes of
  * binary32, where element numbers still fit 32 bits. */
+enum { MANY = 100 }; /* parameter 0 where no stride is huge */
+
 static const int64_t strides[] = {(INT64_C(1) << 31) + 64, (INT64_C(1) << 29) + 16};
 
-static void plan(attest_plan *plan) {
+static void plan_strides(attest_plan *plan) {
     static const int slots[] = {ATTEST_SLOT_Q, ATTEST_SLOT_K, ATTEST_SLOT_V,
                                 ATTEST_SLOT_O, ATTEST_SLOT_MASK, ATTEST_SLOT_LSE};
     const int axes = attest_plan_by_level(plan, 1, 3, 3, 3);
@@ -48,7 +53,54 @@ static void plan(attest_plan *plan) {
     }
 }
 
+/* Counts past 2^16: rows in all, and queries alone. With one key a row is the value itself. */
+static void plan_many(attest_plan *plan) {
+    static const int64_t shapes[][3] = {{2, 33, 1001}, {1, 1, 65543}};
+    for (int s = 0; s < 2; s++) {
+        attest_case c = attest_case_default(plan->check->name);
+        c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+        c.batch = shapes[s][0];
+        c.q_heads = c.kv_heads = shapes[s][1];
+        c.queries = shapes[s][2];
+        c.keys = c.head_size = c.value_size = 1;
+        if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
+            c.features |= ATTEST_SCALE;
+            c.scale = 0.25;
+        }
+        c.parameter[0] = MANY;
+        attest_plan_add(plan, &c);
+    }
+}
+
+static void plan(attest_plan *plan) {
+    plan_strides(plan);
+    plan_many(plan);
+}
+
+static void judge_many(attest_bench *bench, attest_result *result) {
+    const attest_problem *p = &bench->stage.problem;
+    const int64_t *n = p->o.shape;
+    for (int64_t row = 0; row < n[0] * n[1] * n[2]; row++) {
+        const int64_t b = row / (n[1] * n[2]), h = row / n[2] % n[1], i = row % n[2];
+        const double right = attest_get(&p->v, b, h, 0, 0), got = attest_get(&p->o, b, h, i, 0);
+        if (!(fabs(got - right) <= 0x1p-6)) { /* the data are multiples of 1/8 */
+            attest_result_bad(result, ATTEST_FAIL, "MEM-06", 27,
+                              "row %lld of %lld is not the value of its only key", (long long)row,
+                              (long long)(n[0] * n[1] * n[2]));
+            return;
+        }
+    }
+}
+
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+    if (c->parameter[0] == MANY) {
+        attest_ids_add(&result->ids, "MEM-06");
+        if (attest_bench_build(bench, c, result) &&
+            attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+            judge_many(bench, result);
+        }
+        return;
+    }
     attest_ids_add(&result->ids, "MEM-07");
     if (attest_bench_build(bench, c, result) &&
         attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
@@ -62,8 +114,8 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
 
 const attest_check attest_check_huge = {
     .name = "huge",
-    .sentence = "Offsets past 2^31 and 2^32, in elements and in bytes, reach the right element.",
-    .requirements = "MEM-07",
+    .sentence = "Offsets past 2^31 and 2^32, in elements and in bytes, reach the right element; so do more than 2^16 rows.",
+    .requirements = "MEM-06 MEM-07",
     .classes = "27",
     .catalogue = "K22",
     .structural = 0,

@@ -7,6 +7,7 @@
 
 #include "../bench.h"
 #include "../data.h"
+#include "../diagnose.h"
 #include "../space.h"
 
 static void change(attest_plan *plan, attest_case *c, int number) {
@@ -164,6 +165,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
                 }
             }
         }
+        attest_diagnose_mask(bench, used, result);
         if (shown == 0) {
             attest_result_mistrust(result, "no row sees a key");
         }

@@ -4,11 +4,26 @@
 #include "../data.h"
 #include "../space.h"
 
-enum { REPEAT, HISTORY };
+enum { REPEAT, HISTORY, FIRST };
 
 static void change(attest_plan *plan, attest_case *c, int number) {
     c->parameter[0] = number % 2 == 0 ? REPEAT : HISTORY;
     c->parameter[1] = c->parameter[0] == REPEAT ? attest_plan_by_level(plan, 8, 25, 200, 1000) : 1;
+}
+
+/* A call that nothing came before, in a kernel just loaded. */
+static void plan_first(attest_plan *plan) {
+    attest_case c = attest_case_default(plan->check->name);
+    c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+    c.features = plan->kernel->features & ATTEST_LSE;
+    c.head_size = c.value_size = 4;
+    if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
+        c.features |= ATTEST_SCALE;
+        c.scale = 0.25;
+    }
+    c.parameter[0] = FIRST;
+    c.parameter[1] = 2;
+    attest_plan_add(plan, &c);
 }
 
 static void plan(attest_plan *plan) {
@@ -18,6 +33,7 @@ static void plan(attest_plan *plan) {
                                 .most = attest_plan_by_level(plan, 8, 40, 0, 0),
                                 .rounds = attest_plan_by_level(plan, 1, 1, 10, 40)};
     attest_space_plan(plan, &space, change);
+    plan_first(plan);
 }
 
 /* Another problem at the same addresses: other values, then other options, then back. */
@@ -43,8 +59,11 @@ static int changed(const attest_bench *bench, const attest_kept *kept) {
 }
 
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
-    const int history = c->parameter[0] == HISTORY;
-    attest_ids_add(&result->ids, history ? "DET-02" : "DET-01");
+    const int history = c->parameter[0] == HISTORY, first = c->parameter[0] == FIRST;
+    attest_ids_add(&result->ids, history || first ? "DET-02" : "DET-01");
+    if (first) {
+        attest_session_restart(&bench->session);
+    }
     if (!attest_bench_build(bench, c, result) ||
         !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;
@@ -67,8 +86,9 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     }
     for (int64_t i = 0; i < c->parameter[1]; i++) {
         if (!attest_bench_forward(bench, ATTEST_PATTERN_NAN, result) ||
-            !attest_compare(bench, &kept, NULL, history ? "DET-02" : "DET-01", history ? 3 : 32,
+            !attest_compare(bench, &kept, NULL, history || first ? "DET-02" : "DET-01", 32,
                             history ? "the result depends on calls made before"
+                            : first ? "the first call after loading is unlike the next"
                                     : "the same call gave another result",
                             result)) {
             break;

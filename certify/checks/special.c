@@ -12,7 +12,7 @@
 #include "../judge.h"
 #include "../plan.h"
 
-typedef enum operand { IN_Q, IN_K, IN_V, IN_MASK, IN_SINK, OPERANDS, EMPTY_AXIS, TINY } operand;
+typedef enum operand { IN_Q, IN_K, IN_V, IN_MASK, IN_SINK, OPERANDS, EMPTY_AXIS, TINY, LOW_ROW } operand;
 typedef enum planted { PLUS_NAN, PLUS_INF, MINUS_INF, MINUS_ZERO, DENORMAL, LARGEST, VALUES } planted;
 
 static const char *const ids[VALUES] = {"SPV-01", "SPV-02", "SPV-02", "SPV-03", "SPV-04", "NUM-06"};
@@ -71,6 +71,16 @@ static void plan_rest(attest_plan *plan) {
         c.kv_heads = c.q_heads;
         attest_plan_add(plan, &c);
     }
+    attest_case low = base_case(plan);
+    low.features |= ATTEST_MASK_ADD;
+    low.mask = ATTEST_MASK_ALL_VISIBLE;
+    low.mask_type = low.q_type == ATTEST_F64 ? ATTEST_F64 : ATTEST_F32;
+    low.mask_rank = 2;
+    low.mask_full = 12;
+    low.keys = 20; /* few: the largest value decides how much rounding is allowed */
+    low.parameter[0] = LOW_ROW;
+    low.v = ATTEST_RECIPE_KEY; /* 1 and up: a row taken for empty is outside their hull */
+    attest_plan_add(plan, &low);
     static const attest_dtype types[] = {ATTEST_F32, ATTEST_F64, ATTEST_F16, ATTEST_BF16};
     for (int type = 0; type < 4; type++) {
         attest_case c = base_case(plan);
@@ -132,7 +142,7 @@ static const char *id_of(const attest_case *c) {
     if (c->parameter[0] == IN_MASK && c->parameter[1] <= PLUS_INF) {
         return "SPV-05";
     }
-    if (c->parameter[0] == IN_MASK && c->parameter[1] == MINUS_INF) {
+    if (c->parameter[0] == LOW_ROW || (c->parameter[0] == IN_MASK && c->parameter[1] == MINUS_INF)) {
         return "MASK-08";
     }
     return ids[c->parameter[1] % VALUES];
@@ -146,6 +156,9 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     if (c->parameter[0] < OPERANDS && c->keys > 0 && c->queries > 1) {
         plant(bench, c);
     }
+    for (int64_t j = 0; c->parameter[0] == LOW_ROW && j < c->keys; j++) {
+        attest_put(&bench->stage.problem.mask, 1, j, 0, 0, -0x1p120); /* finite: nothing is hidden */
+    }
     if (!attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
         return;
     }
@@ -158,6 +171,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         const int swallowed = !isfinite(result->expected);
         result->broken = attest_requirement_index(id_of(c));
         result->bug_class = c->parameter[0] == EMPTY_AXIS ? 31 : c->parameter[0] == TINY ? 18
+                            : c->parameter[0] == LOW_ROW  ? 12
                             : swallowed                   ? 21
                                                           : result->bug_class;
     }
