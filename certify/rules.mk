@@ -17,7 +17,7 @@ $(B)/certify/requirements.inc: spec/attention.md certify/requirements.py
 	$(PYTHON) certify/requirements.py $< > $@
 $(B)/certify/requirement.o: $(B)/certify/requirements.inc
 
-$(B)/attest: $(attest_objects) $(B)/libvectors.a $(B)/libattn.a
+$(B)/attest: $(attest_objects) $(B)/fuzz/program.o $(B)/libvectors.a $(B)/libattn.a
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -lgsl -lgslcblas -ljansson -lsodium -lprotobuf-c -lmpfr -lgmp -lm -lpthread -o $@
 

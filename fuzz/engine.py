@@ -17,8 +17,9 @@ FUZZ, ALONE, COVER = (os.path.join(ROOT, "build", name, "fuzz")
                       for name in ("fuzz", "fuzz-alone", "fuzz-cover"))
 MOST_BYTES = {"safetensors": 1500, "manifest": 2500, "onnx": 1200, "wire": 1600, "protocol": 1500,
               "profile": 600, "arguments": 500, "reports": 1600}
-# What turns bytes into a question to a kernel.
-HARNESS = [f"fuzz/{name}.c" for name in ("decode", "fill", "examine", "relations", "poison")]
+# What turns bytes into a question to a kernel, and what judges the answer.
+HARNESS = [f"fuzz/{name}.c" for name in ("decode", "fill", "examine", "relations", "poison")] + [
+    f"reference/{name}.c" for name in ("bound", "oracle_finish", "oracle_load", "oracle_weigh")]
 MEMORY = ["-rss_limit_mb=2048", "-malloc_limit_mb=1024"]
 
 

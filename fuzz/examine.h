@@ -46,6 +46,10 @@ size_t attest_fuzz_shrink(const attest_fuzz_subject *subject, unsigned char *byt
 void attest_fuzz_report(const attest_fuzz_subject *subject, const unsigned char *bytes, size_t size,
                         const attest_fuzz_finding *finding);
 
+/* The problem as a C program (program.h), in the file that ATTEST_FUZZ_OUTPUT names. 1 if written. */
+int attest_fuzz_write(const attest_fuzz_subject *subject, const unsigned char *bytes, size_t size,
+                      const char *comment);
+
 /* mutate.c: changes that keep the structure. */
 size_t attest_fuzz_mutate(unsigned char *bytes, size_t size, size_t room, unsigned seed);
 size_t attest_fuzz_cross(const unsigned char *a, size_t a_size, const unsigned char *b,

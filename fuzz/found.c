@@ -8,6 +8,8 @@ void attest_fuzz_test(const attest_fuzz_subject *subject, const uint8_t *data, s
     attest_fuzz_finding finding;
     unsigned char small[FUZZ_MOST_BYTES] = {0};
     size = size < sizeof small ? size : sizeof small;
+    /* Before anything can go wrong: a sanitizer does not come back. */
+    attest_fuzz_write(subject, data, size, "An input of the fuzzer.");
     if (!attest_fuzz_examine(subject, data, size, &finding)) {
         return;
     }

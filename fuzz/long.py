@@ -15,14 +15,14 @@ import shutil
 from engine import (FUZZ, HARNESS, ROOT, commit, corpus_of, finding_of, fuzz_once, hash_of,
                     read_floors)
 
-PART = 60       # CPU seconds
-WAIT = 1500     # seconds after which an input counts as endless; the process may be halted meanwhile
+PART = 60    # CPU seconds
+WAIT = 1500  # seconds after which an input counts as endless: the process may be halted meanwhile
 SCRATCH = os.path.join(ROOT, "build/fuzz-long")
 PARTS = os.path.join(ROOT, "build/fuzz-long.jsonl")
 DATA = os.path.join(ROOT, "fuzz/long.json")
 # What a mistake in would cost most comes first.
-ORDER = ["flash", "tiled", "flash64", "naive", "safetensors", "onnx", "oracles", "reference", "wire",
-         "protocol", "manifest", "check", "profile", "arguments", "reports"]
+ORDER = ["flash", "tiled", "flash64", "naive", "safetensors", "onnx", "oracles", "reference",
+         "wire", "protocol", "manifest", "check", "profile", "arguments", "reports"]
 
 
 def sources_of(target):
@@ -69,16 +69,16 @@ def total_of(parts):
             "findings": [p["finding"] for p in parts if p["finding"]]}
 
 
-def publish(target, parts):
-    """One entry of the data in the tree, which others may be changing at the same time."""
-    with open(os.path.join(SCRATCH, "lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        data = load()
-        data[target] = total_of(parts)
-        with open(DATA + ".part", "w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1, sort_keys=True)
-            file.write("\n")
-        os.rename(DATA + ".part", DATA)
+def collect():
+    """What was measured here goes into the data in the tree; what was not stays as it is."""
+    data = load()
+    for target in ORDER:
+        parts = parts_of(target, hash_of(sources_of(target)))
+        if parts:
+            data[target] = total_of(parts)
+    with open(DATA, "w", encoding="utf-8") as file:
+        json.dump(data, file, indent=1, sort_keys=True)
+        file.write("\n")
 
 
 def load():
@@ -112,7 +112,6 @@ def one_target(target, program, digest, head, seconds):
         parts.append(one_part(target, program, digest, head, len(parts)))
         with open(PARTS, "a", encoding="utf-8") as file:
             file.write(json.dumps(parts[-1]) + "\n")
-        publish(target, parts)
     total = total_of(parts)
     print(f"{target:12} {total['executions']:9} executions in {total['seconds']} CPU seconds  "
           f"{'; '.join(total['findings']) or 'nothing found'}", flush=True)
@@ -120,7 +119,7 @@ def one_target(target, program, digest, head, seconds):
 
 
 def command_long(options):
-    """Each target for ten minutes of CPU time, most valuable first; the totals go to fuzz/long.json."""
+    """Each target for ten minutes of CPU time, what matters most first; `tables` collects."""
     os.makedirs(SCRATCH, exist_ok=True)
     todo = []
     for target in sorted(options.targets, key=ORDER.index):

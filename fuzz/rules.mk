@@ -10,7 +10,7 @@ fuzz_targets := $(fuzz_kernels) $(fuzz_structured) $(fuzz_readers)
 fuzz_programs := $(addprefix $(B)/fuzz/,$(fuzz_targets) any)
 
 fuzz_core := $(patsubst %,$(B)/fuzz/%.o,decode fill examine relations poison observe mutate shrink \
-               found profiles)
+               found profiles program)
 fuzz_attn := $(B)/libattn.a
 fuzz_engine :=
 fuzz_rpath := $$ORIGIN/../impl
@@ -79,7 +79,8 @@ fuzz_make = +$(MAKE) --no-print-directory CC=$(FUZZ_CC) OPT=-O1
 fuzz-build:
 	$(fuzz_make) B=build/fuzz SAN=fuzzer-no-link,address,undefined \
 	    fuzz_engine=-fsanitize=fuzzer,address,undefined \
-	    fuzz_quiet=-fno-sanitize-coverage=trace-cmp fuzz-programs
+	    fuzz_quiet=-fno-sanitize-coverage=trace-cmp fuzz-programs \
+	    build/fuzz/mutants/mask-window-left-exclusive.so
 
 fuzz-alone:
 	$(fuzz_make) B=build/fuzz-alone SAN=address,undefined fuzz_alone=1 fuzz-programs
@@ -112,7 +113,9 @@ fuzz-mutants: fuzz-build ## how long the fuzzer alone needs for each mutant; res
 	$(fuzz_make) B=build/fuzz SAN=fuzzer-no-link,address,undefined \
 	    fuzz_quiet=-fno-sanitize-coverage=trace-cmp mutant-kernels
 	$(PYTHON) fuzz/run mutants --time 60
+	$(PYTHON) fuzz/run tables
 
 fuzz-long: fuzz-build ## ten minutes of CPU time of each target; resumes where it stopped
 	$(PYTHON) fuzz/run long --time 600
+	$(PYTHON) fuzz/run tables
 check-full: fuzz-mutants fuzz-long

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "examine.h"
+#include "program.h"
 
 typedef struct search {
     const attest_fuzz_subject *subject;
@@ -125,6 +127,18 @@ static void print_problem(const attest_problem *p) {
     }
 }
 
+int attest_fuzz_write(const attest_fuzz_subject *subject, const unsigned char *bytes, size_t size,
+                      const char *comment) {
+    const char *path = getenv("ATTEST_FUZZ_OUTPUT");
+    attest_fuzz_problem made;
+    FILE *out = path ? fopen(path, "w") : NULL;
+    if (out != NULL && attest_fuzz_decode(&made, &subject->scope, bytes, size)) {
+        attest_program(out, &made.problem, comment, NULL);
+        attest_fuzz_release(&made);
+    }
+    return out != NULL && fclose(out) == 0;
+}
+
 void attest_fuzz_report(const attest_fuzz_subject *subject, const unsigned char *bytes, size_t size,
                         const attest_fuzz_finding *finding) {
     attest_fuzz_problem made;
@@ -138,4 +152,9 @@ void attest_fuzz_report(const attest_fuzz_subject *subject, const unsigned char 
         fprintf(stderr, "%02x", bytes[n]);
     }
     fprintf(stderr, " | xxd -r -p > case && %s case\n", subject->scope.kernel->name);
+    char comment[sizeof finding->text + 16];
+    snprintf(comment, sizeof comment, "%s: %s", finding->id, finding->text);
+    if (!attest_fuzz_write(subject, bytes, size, comment)) {
+        fprintf(stderr, "  as a C program: the same with ATTEST_FUZZ_OUTPUT=shown.c\n");
+    }
 }
