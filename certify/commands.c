@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "discover.h"
+
 int attest_trouble(const char *why) {
     fprintf(stderr, "attest: %s\n", why);
     return ATTEST_EXIT_TROUBLE;
@@ -27,11 +29,15 @@ int attest_deliver(const attest_report *report, const attest_settings *s) {
     return c.certified ? ATTEST_EXIT_CERTIFIED : ATTEST_EXIT_NOT_CERTIFIED;
 }
 
-static attest_plan plan_for(const attest_settings *s, const attest_setup *setup) {
-    return (attest_plan){.level = s->level,
+/* Boundaries are looked for each time: a case of a kernel has its id in every command. */
+static attest_plan plan_for(const attest_settings *s, const attest_setup *setup, attest_level level,
+                            attest_boundaries *boundaries) {
+    attest_discover(setup, level, boundaries);
+    return (attest_plan){.level = level,
                          .seed = s->seed,
                          .kernel = &setup->kernel,
-                         .profile = setup->profile};
+                         .profile = setup->profile,
+                         .boundaries = boundaries};
 }
 
 int attest_command_certify(const attest_settings *s) {
@@ -48,7 +54,7 @@ int attest_command_certify(const attest_settings *s) {
     } else if (opened == 0) {
         attest_trouble(why);
     } else {
-        attest_plan plan = plan_for(s, &setup);
+        attest_plan plan = plan_for(s, &setup, s->level, &report.boundaries);
         if (!attest_plan_make(&plan, NULL)) {
             attest_trouble("not enough memory");
         } else if (!attest_run(&setup, s, &plan, &report, why)) {
@@ -72,8 +78,8 @@ int attest_case_named(const char *word, const attest_settings *s, const attest_s
     /* The level that was named first; the exhaustive one only then, since its plan takes a while. */
     const attest_level levels[] = {s->level, ATTEST_SMOKE, ATTEST_QUICK, ATTEST_FULL};
     for (int level = 0; level < 4 && !found; level++) {
-        attest_plan plan = plan_for(s, setup);
-        plan.level = levels[level];
+        attest_boundaries boundaries;
+        attest_plan plan = plan_for(s, setup, levels[level], &boundaries);
         attest_plan_make(&plan, NULL);
         for (size_t i = 0; i < plan.count && !found; i++) {
             if (strcmp(plan.cases[i].id, word) == 0) {
@@ -125,7 +131,7 @@ static int list_cases(const attest_settings *s, const char *target) {
     attest_report report = {0};
     int opened = attest_setup_open(&setup, s, target, &report, why);
     if (opened == 1) {
-        attest_plan plan = plan_for(s, &setup);
+        attest_plan plan = plan_for(s, &setup, s->level, &report.boundaries);
         attest_plan_make(&plan, NULL);
         for (size_t i = 0; i < plan.count; i++) {
             attest_case_print(&plan.cases[i].c, line);

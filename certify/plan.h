@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * plan.h - a level as a list of cases. It depends on level, seed and what the kernel declares;
- * never on time, machine or number of jobs.
+ * plan.h - a level as a list of cases. It depends on level, seed, what the kernel declares and the
+ * boundaries found in it; never on time, machine or number of jobs.
  */
 #ifndef ATTEST_PLAN_H
 #define ATTEST_PLAN_H
 
 #include <stddef.h>
 
+#include "boundary.h"
 #include "case.h"
 #include "check.h"
 #include "profile.h"
@@ -33,6 +34,7 @@ typedef struct attest_plan {
     uint64_t seed;
     const attest_kernel_info *kernel;
     attn_profile profile;
+    const attest_boundaries *boundaries; /* or NULL */
     const attest_check *check; /* whose plan() is running */
     attest_planned *cases;
     size_t count, room;

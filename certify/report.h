@@ -33,6 +33,7 @@ typedef struct attest_report {
     char notes[ATTEST_MESSAGE_BYTES];
     char incomplete[ATTEST_MESSAGE_BYTES]; /* why no certificate can follow; empty: complete */
     char load_error[512];                  /* the kernel could not be loaded; empty: it could */
+    attest_boundaries boundaries;          /* found before the plan was made */
     size_t planned;                        /* cases of the whole level */
     attest_entry *entries;                 /* those of this run, in the order of the plan */
     size_t count;

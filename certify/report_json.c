@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boundary_json.h"
 #include "report.h"
 #include "variants.h"
 
@@ -207,6 +208,8 @@ int attest_report_json(const char *path, const attest_report *r, const attest_ce
     put_text(root, "incomplete", r->incomplete);
     put_text(root, "load_error", r->load_error);
     put_number(root, "planned", (int64_t)r->planned);
+    json_object_set_new(root, "boundaries", attest_boundaries_json(&r->boundaries));
+    put_number(root, "probes", r->boundaries.probes);
     json_object_set_new(root, "seconds", json_real(r->seconds));
     json_object_set_new(root, "certificate", certificate_json(c));
     for (size_t i = 0; i < r->count; i++) {
@@ -375,6 +378,8 @@ int attest_report_load(const char *path, attest_report *r, char why[ATTEST_MESSA
     int fine = schema != NULL && strcmp(schema, "attest-report-1") == 0 && json_is_array(cases);
     if (fine) {
         load_head(root, r);
+        r->boundaries.probes = get_number(root, "probes");
+        attest_boundaries_load(json_object_get(root, "boundaries"), &r->boundaries);
         r->entries = calloc(json_array_size(cases) + 1, sizeof *r->entries);
         fine = r->entries != NULL && r->kernel.isolation <= ATTEST_ISOLATION_FULL;
     }

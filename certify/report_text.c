@@ -147,6 +147,31 @@ static void ladder(FILE *out, const attest_report *r) {
     fputs(strcmp(separator, ", ") == 0 ? "\n" : "", out);
 }
 
+static void boundaries(FILE *out, const attest_boundaries *all) {
+    if (all->probes > 0) {
+        fprintf(out, "\nboundaries found with %lld probes%s\n", (long long)all->probes,
+                all->count > 0 ? ":" : ": none");
+    }
+    for (int axis = 0; axis < ATTEST_AXES; axis++) {
+        const char *separator = NULL;
+        for (int i = 0; i < all->count; i++) {
+            const attest_boundary *b = &all->found[i];
+            if (b->axis != (attest_axis)axis) {
+                continue;
+            }
+            if (separator == NULL) {
+                fprintf(out, "  %-12s", attest_axis_table[axis]);
+            }
+            fprintf(out, "%s%lld", separator ? separator : "", (long long)b->at);
+            if (b->period > 0) {
+                fprintf(out, " and every %lld on", (long long)b->period);
+            }
+            separator = ", ";
+        }
+        fputs(separator ? "\n" : "", out);
+    }
+}
+
 /* What the kernel claims, and is therefore held to. */
 static void declared(FILE *out, const attest_kernel_info *k) {
     static const char *const rungs[] = {"none", "finite", "extreme", "bad keys", "full"};
@@ -214,6 +239,7 @@ void attest_report_text(FILE *out, const attest_report *report, const attest_cer
     }
     if (report->count > 0) {
         group_table(out, c);
+        boundaries(out, &report->boundaries);
         fprintf(out, "\n%zu cases:", report->count);
         for (int v = 0; v < ATTEST_VERDICTS; v++) {
             if (c->verdicts[v] > 0) {

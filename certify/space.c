@@ -229,8 +229,8 @@ static int allowed(const int *row, size_t known, void *context) {
     return attest_kernel_covers(r->plan->kernel, &r->plan->profile, &c);
 }
 
-void attest_space_plan(attest_plan *plan, const attest_space *space,
-                       void (*change)(attest_plan *plan, attest_case *c, int number)) {
+/* One set of rows with every pair; to be freed. */
+static size_t rows_of(attest_plan *plan, const attest_space *space, int round, int **rows) {
     const int levels[FACTORS] = {[CAUSAL] = 6,
                                  [WINDOW] = 6,
                                  [LENGTHS] = 3,
@@ -252,11 +252,17 @@ void attest_space_plan(attest_plan *plan, const attest_space *space,
                                  [DATA] = 3,
                                  [THREADS] = 2};
     restriction r = {.plan = plan, .space = space};
+    const uint64_t seed = attest_mix(plan->seed ^ (uint64_t)round << 48);
+    *rows = NULL;
+    return attest_pairwise(levels, FACTORS, seed, allowed, &r, rows);
+}
+
+void attest_space_plan(attest_plan *plan, const attest_space *space,
+                       void (*change)(attest_plan *plan, attest_case *c, int number)) {
     int number = 0;
     for (int round = 0; round < (space->rounds > 1 ? space->rounds : 1); round++) {
         int *rows = NULL;
-        const uint64_t seed = attest_mix(plan->seed ^ (uint64_t)round << 48);
-        size_t count = attest_pairwise(levels, FACTORS, seed, allowed, &r, &rows);
+        size_t count = rows_of(plan, space, round, &rows);
         if (space->most > 0 && count > (size_t)space->most) {
             count = (size_t)space->most;
         }
@@ -269,6 +275,43 @@ void attest_space_plan(attest_plan *plan, const attest_space *space,
         }
         free(rows);
     }
+}
+
+/* Moves a case to a length; what else is large gives way. */
+static void move_to(attest_case *c, attest_axis axis, int64_t length) {
+    const int same = c->value_size == c->head_size;
+    int64_t *const fields[] = {&c->keys, &c->queries, &c->head_size};
+    *fields[axis] = length;
+    c->value_size = same ? c->head_size : c->value_size;
+    if (c->batch * c->q_heads * c->queries * c->keys * (c->head_size + c->value_size) > MOST_WORK) {
+        c->q_heads = c->kv_heads;
+        c->queries = axis != ATTEST_AXIS_QUERIES && c->queries > 3 ? 3 : c->queries;
+        c->keys = axis != ATTEST_AXIS_KEYS && c->keys > 65 ? 65 : c->keys;
+    }
+}
+
+void attest_space_plan_boundaries(attest_plan *plan, const attest_space *space,
+                                  void (*change)(attest_plan *plan, attest_case *c, int number)) {
+    enum { ROOM = 25 };
+    int64_t lengths[ROOM];
+    int *rows = NULL, number = 0;
+    size_t count = 0;
+    for (int axis = ATTEST_AXIS_KEYS; axis <= ATTEST_AXIS_HEAD_SIZE; axis++) {
+        const int found = attest_boundary_lengths(plan->boundaries, (attest_axis)axis, lengths, ROOM);
+        if (found > 0 && rows == NULL) {
+            count = rows_of(plan, space, 0, &rows);
+        }
+        for (int i = 0; i < found && count > 0; i++, number++) {
+            attest_case c = make(space, plan->check->name, rows + (size_t)number % count * FACTORS,
+                                 FACTORS);
+            move_to(&c, (attest_axis)axis, lengths[i]);
+            if (change != NULL) {
+                change(plan, &c, number);
+            }
+            attest_plan_add(plan, &c);
+        }
+    }
+    free(rows);
 }
 
 void attest_space_ids(const attest_case *c, attest_ids *ids) {

@@ -27,6 +27,11 @@ const int64_t *attest_landmark_sizes(attest_level level);
 void attest_space_plan(attest_plan *plan, const attest_space *space,
                        void (*change)(attest_plan *plan, attest_case *c, int number));
 
+/* The same cases moved to the lengths beside the kernel's boundaries (boundary.h), one each; none if
+ * it has none. */
+void attest_space_plan_boundaries(attest_plan *plan, const attest_space *space,
+                                  void (*change)(attest_plan *plan, attest_case *c, int number));
+
 /* Requirements that follow from a case's own options: MASK-01 for a causal one, and so on. */
 void attest_space_ids(const attest_case *c, attest_ids *ids);
 

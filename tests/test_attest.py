@@ -116,6 +116,18 @@ def shards_merge_to_the_whole(folder):
 
 
 @test
+def every_shard_finds_the_same_boundaries(folder):
+    found = [certify(folder, f"f{i}", "--shard", f"{i}/3", "--only", "descriptor", "--jobs", str(i),
+                     target="builtin:tiled")[1] for i in range(1, 4)]
+    assert found[0]["boundaries"], "a tiled kernel has a tile"
+    for other in found[1:]:
+        assert all(other[k] == found[0][k] for k in ("boundaries", "probes", "planned"))
+    text = certify(folder, "t", "--only", "descriptor", target="builtin:tiled",
+                   level="quick")[0].stdout
+    assert re.search(r"boundaries found with \d+ probes:\n  keys +97 and every 96 on", text), text
+
+
+@test
 def cut_runs_never_certify(folder):
     for cut in (["--only", "errors"], ["--skip", "poison"], ["--time", "0.001"],
                 ["--shard", "1/2"]):

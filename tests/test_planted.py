@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Bugs planted in impl/template.c: odd triggers are found whatever the seed, named, and shrunk to a
-program that shows them without attest."""
+program that shows them without attest. Those beyond every length of the plan are found because the
+length at which the kernel changes its ways is found first."""
 
 import json
 import os
@@ -21,6 +22,15 @@ PLANTED = {
     "tail of a tile of 64": (LOOP, "for (int64_t j = 0; j < count - (count > 1 && count % 64 == 1); "
                                    "j++) {", "23"),
 }
+CALL = "one_row(p, b, h, i, seen);"
+BEYOND = {  # where no landmark is: axis and first length that is wrong
+    "only beyond 5000 keys": (LOOP, "for (int64_t j = 0; j < count - (count > 5000); j++) {",
+                              "keys", 5001),
+    "only beyond 150 entries": (CALL, "one_row(p, b, h, i, seen - (p->q.shape[0] > 150 && seen > 1));",
+                                "batch", 151),
+    "only beyond 100 heads": (CALL, "one_row(p, b, h, i, seen - (heads > 100 && seen > 1));",
+                              "heads", 101),
+}
 number = 0
 
 
@@ -33,7 +43,7 @@ def report(passed, name, detail=""):
 
 
 def plant(name, directory):
-    before, after, _ = PLANTED[name]
+    before, after = (PLANTED.get(name) or BEYOND[name])[:2]
     with open("impl/template.c", encoding="utf-8") as file:
         text = file.read()
     assert before in text, name
@@ -58,6 +68,31 @@ def find(name, directory):
         found = code == 1 and "FAIL" in text
         named = PLANTED[name][2] is None or f"most likely: class {PLANTED[name][2]}" in text
         report(found and named, f"{name}: found with seed {seed}", text)
+
+
+def find_beyond(name, directory):
+    kernel, out = plant(name, directory), os.path.join(directory, "b.json")
+    axis, length = BEYOND[name][2:]
+    attest("certify", kernel, "--only", "sizes", "--quiet", "--json", out)
+    with open(out, encoding="utf-8") as file:
+        result = json.load(file)
+    found = [b["at"] for b in result["boundaries"] if b["axis"] == axis]
+    failed = [c["line"] for c in result["cases"] if c["verdict"] == "FAIL"]
+    field = {"keys": "sk", "batch": "b", "heads": "hq"}[axis]
+    report(length in found and any(f" {field}={length} " in line for line in failed) and
+           not any(f" {field}={length - 1} " in line for line in failed),
+           f"{name}: the boundary is found, and what is wrong from there on",
+           f"{result['boundaries']} {failed}")
+
+
+def no_boundaries(directory):
+    """A kernel that does the same at every length gives none, and the plan has no more cases."""
+    out = os.path.join(directory, "none.json")
+    attest("certify", "builtin:naive", "--only", "descriptor", "--quiet", "--json", out)
+    with open(out, encoding="utf-8") as file:
+        result = json.load(file)
+    report(result["boundaries"] == [] and result["probes"] > 1000, "a plain loop has no boundary",
+           str(result["boundaries"]))
 
 
 def shrink(directory):
@@ -85,6 +120,9 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         for name in list(PLANTED)[:3]:
             find(name, directory)
+        for name in BEYOND:
+            find_beyond(name, directory)
+        no_boundaries(directory)
         shrink(directory)
     print(f"1..{number}")
     return 0

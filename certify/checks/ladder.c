@@ -79,6 +79,7 @@ static void plan(attest_plan *plan) {
                                 .most = attest_plan_by_level(plan, 18, 120, 0, 0)};
     plan_sure(plan);
     attest_space_plan(plan, &space, change);
+    attest_space_plan_boundaries(plan, &space, change);
 }
 
 /* Keys that rows up to `last_row` of some entry may still see: what a cache holds at that step. */

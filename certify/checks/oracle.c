@@ -13,6 +13,7 @@ static void plan_pairs(attest_plan *plan) {
                                 .most = attest_plan_by_level(plan, 24, 0, 0, 0),
                                 .rounds = attest_plan_by_level(plan, 1, 6, 40, 200)};
     attest_space_plan(plan, &space, NULL);
+    attest_space_plan_boundaries(plan, &space, NULL);
 }
 
 /* Without options: what every kernel must do, at each landmark. Structured data first. */

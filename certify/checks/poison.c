@@ -93,6 +93,7 @@ static void plan(attest_plan *plan) {
                           .rounds = attest_plan_by_level(plan, 1, 4, 30, 100)};
     if (plan->kernel->isolation > 0) {
         attest_space_plan(plan, &space, change_rung);
+        attest_space_plan_boundaries(plan, &space, change_rung);
     }
     plan_sure(plan);
     space.options_that_hide = 0;

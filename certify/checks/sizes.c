@@ -8,6 +8,7 @@
 #include "../judge.h"
 #include "../space.h"
 
+/* The first six as in boundary.h. */
 typedef enum axis { KEYS, QUERIES, HEAD_SIZE, VALUE_SIZE, HEADS, BATCH, FAR_KEYS, AXES } axis;
 
 static const int bug_classes[AXES] = {23, 5, 24, 24, 26, 33, 23};
@@ -31,57 +32,79 @@ static attest_case base_case(const attest_plan *plan, axis swept, int64_t length
     return c;
 }
 
+static void plan_length(attest_plan *plan, axis swept, int64_t length) {
+    attest_case c = base_case(plan, swept, length);
+    switch (swept) {
+    case KEYS:
+        c.keys = length;
+        c.queries = 1 + length % 3;
+        c.v = ATTEST_RECIPE_UNIT;
+        c.base = length > c.value_size ? length - c.value_size : 0;
+        break;
+    case QUERIES:
+        c.queries = length;
+        break;
+    case HEAD_SIZE:
+        c.head_size = c.value_size = length;
+        break;
+    case VALUE_SIZE:
+        c.value_size = length;
+        break;
+    case HEADS:
+        c.q_heads = length;
+        c.kv_heads = length % 3 == 0 ? length / 3 : length % 2 == 0 ? length / 2 : length;
+        c.keys = 5;
+        break;
+    default:
+        c.batch = length;
+        c.keys = 5;
+        break;
+    }
+    attest_plan_add(plan, &c);
+    if (swept == HEADS && length > 1) {
+        c.kv_heads = 1;
+        attest_plan_add(plan, &c);
+    }
+}
+
 static void sweep(attest_plan *plan, axis swept, int64_t last) {
     for (int64_t length = 1; length <= last; length++) {
-        attest_case c = base_case(plan, swept, length);
-        switch (swept) {
-        case KEYS:
-            c.keys = length;
-            c.queries = 1 + length % 3;
-            c.v = ATTEST_RECIPE_UNIT;
-            c.base = length > c.value_size ? length - c.value_size : 0;
-            break;
-        case QUERIES:
-            c.queries = length;
-            break;
-        case HEAD_SIZE:
-            c.head_size = c.value_size = length;
-            break;
-        case VALUE_SIZE:
-            c.value_size = length;
-            break;
-        case HEADS:
-            c.q_heads = length;
-            c.kv_heads = length % 3 == 0 ? length / 3 : length % 2 == 0 ? length / 2 : length;
-            c.keys = 5;
-            break;
-        default:
-            c.batch = length;
-            c.keys = 5;
-            break;
-        }
-        attest_plan_add(plan, &c);
-        if (swept == HEADS && length > 1) {
-            c.kv_heads = 1;
-            attest_plan_add(plan, &c);
-        }
+        plan_length(plan, swept, length);
     }
 }
 
 /* A unit vector at the end, in the middle and at the start: every third of a long row is probed. */
+static void plan_thirds(attest_plan *plan, int64_t keys, int number) {
+    for (int third = 0; third < 3; third++) {
+        attest_case c = base_case(plan, FAR_KEYS, number);
+        c.keys = keys;
+        c.v = ATTEST_RECIPE_UNIT;
+        c.base = third == 0   ? c.keys - c.value_size
+                 : third == 1 ? c.keys / 2
+                              : 0;
+        attest_plan_add(plan, &c);
+    }
+}
+
 static void plan_far(attest_plan *plan) {
     static const int64_t far[] = {288,  320,  384,  511,  512,  513,  577,  640,  701, 768,
                                   1000, 1023, 1024, 1025, 1537, 2047, 2048, 2049, 4097};
     const int count = attest_plan_by_level(plan, 6, 19, 19, 19);
     for (int i = 0; i < count; i++) {
-        for (int third = 0; third < 3; third++) {
-            attest_case c = base_case(plan, FAR_KEYS, i);
-            c.keys = far[i];
-            c.v = ATTEST_RECIPE_UNIT;
-            c.base = third == 0   ? c.keys - c.value_size
-                     : third == 1 ? c.keys / 2
-                                  : 0;
-            attest_plan_add(plan, &c);
+        plan_thirds(plan, far[i], i);
+    }
+}
+
+/* Lengths at which this very kernel changes its ways. */
+static void plan_boundaries(attest_plan *plan) {
+    int64_t lengths[64];
+    for (int a = 0; a < ATTEST_AXES; a++) {
+        const int count = attest_boundary_lengths(plan->boundaries, (attest_axis)a, lengths, 64);
+        for (int i = 0; i < count; i++) {
+            plan_length(plan, (axis)a, lengths[i]);
+            if (a == ATTEST_AXIS_KEYS && lengths[i] > 64) {
+                plan_thirds(plan, lengths[i], i);
+            }
         }
     }
 }
@@ -94,6 +117,7 @@ static void plan(attest_plan *plan) {
     sweep(plan, HEADS, attest_plan_by_level(plan, 13, 33, 66, 130));
     sweep(plan, BATCH, attest_plan_by_level(plan, 4, 33, 66, 130));
     plan_far(plan);
+    plan_boundaries(plan);
 }
 
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
