@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "discover.h"
 #include "hunt.h"
 #include "process.h"
 
@@ -106,8 +107,10 @@ int attest_command_fuzz(const attest_settings *s) {
         attest_trouble(why);
     } else {
         x.hunt = (attest_hunt){.seed = s->seed, .kernel = &setup.kernel, .profile = setup.profile,
-                               .only = s->only, .skip = s->skip,
-                               .keys = {-1}, .queries = {-1}, .head_sizes = {-1}};
+                               .only = s->only, .skip = s->skip};
+        attest_boundaries boundaries;
+        attest_discover(&setup, s->level, &boundaries);
+        attest_hunt_near(&x.hunt, &boundaries);
         const double seconds = s->seconds > 0 ? s->seconds : s->cases > 0 ? 0 : 60;
         x.until = seconds > 0 ? attest_clock() + seconds : 0;
         int fine = 1;

@@ -11,18 +11,14 @@
 static const char *const hunted[] = {"mask-readback", "purity", "fences",   "dirty", "repeat",
                                      "poison",        "ladder", "together", "oracle"};
 
-static int64_t any_of(attest_draws *draws, const int64_t *list) {
+/* Small, beside a multiple of a common tile, beside a boundary of this kernel, or any. */
+static int64_t draw_length(attest_draws *draws, const int64_t *near, int64_t most) {
+    const int64_t tile = INT64_C(8) << attest_draw_below(draws, 6);
+    int64_t length = 1 + attest_draw_below(draws, (most >> attest_draw_below(draws, 6)) + 1);
     int64_t count = 0;
-    while (list[count] >= 0) {
+    while (near[count] >= 0) {
         count++;
     }
-    return count > 0 ? list[attest_draw_below(draws, count)] : 1;
-}
-
-/* Small, beside a multiple of a common tile, beside a length known to matter, or any. */
-static int64_t draw_length(attest_draws *draws, const int64_t *known, int64_t most) {
-    const int64_t tile = INT64_C(8) << attest_draw_below(draws, 6);
-    int64_t length = 1 + attest_draw_below(draws, most);
     switch (attest_draw_below(draws, 4)) {
     case 0:
         length = 1 + attest_draw_below(draws, 40);
@@ -31,7 +27,7 @@ static int64_t draw_length(attest_draws *draws, const int64_t *known, int64_t mo
         length = tile * (1 + attest_draw_below(draws, 4)) + attest_draw_below(draws, 3) - 1;
         break;
     case 2:
-        length = known[0] < 0 ? length : any_of(draws, known) + attest_draw_below(draws, 3) - 1;
+        length = count > 0 ? near[attest_draw_below(draws, count)] : length;
         break;
     default:
         break;
@@ -44,24 +40,24 @@ static void draw_sizes(const attest_hunt *hunt, attest_draws *draws, attest_case
     const int bounded = strcmp(c->check, "mask-readback") == 0;
     const uint32_t which = attest_draw(draws);
     if (which & 1) {
-        c->keys = draw_length(draws, hunt->keys, bounded ? 160 : 1100);
+        c->keys = draw_length(draws, hunt->near[ATTEST_AXIS_KEYS], bounded ? 160 : 8200);
     }
     if ((which & 2) && c->queries > 1) {
-        c->queries = 1 + draw_length(draws, hunt->queries, 150);
+        c->queries = 1 + draw_length(draws, hunt->near[ATTEST_AXIS_QUERIES], 1030);
     }
     if ((which & 12) == 4 && !bounded) {
-        const int64_t size = draw_length(draws, hunt->head_sizes, 136);
-        c->value_size = c->value_size == c->head_size ? size : draw_length(draws, hunt->head_sizes, 136);
-        c->head_size = size;
+        const int same = c->value_size == c->head_size;
+        c->head_size = draw_length(draws, hunt->near[ATTEST_AXIS_HEAD_SIZE], 260);
+        c->value_size = same ? c->head_size
+                             : draw_length(draws, hunt->near[ATTEST_AXIS_VALUE_SIZE], 260);
     }
     if ((which & 48) == 16) {
-        c->kv_heads = 1 + attest_draw_below(draws, 4);
+        c->kv_heads = draw_length(draws, hunt->near[ATTEST_AXIS_HEADS], 40);
         c->q_heads = c->kv_heads * (1 + attest_draw_below(draws, 5));
     }
     if ((which & 192) == 64 && c->batch > 1) {
-        c->batch = 2 + attest_draw_below(draws, 4);
+        c->batch = 1 + draw_length(draws, hunt->near[ATTEST_AXIS_BATCH], 40);
     }
-    c->base = c->keys > c->value_size ? attest_draw_below(draws, c->keys - c->value_size + 1) : 0;
 }
 
 static void draw_options(attest_draws *draws, attest_case *c) {
@@ -83,23 +79,42 @@ static void draw_options(attest_draws *draws, attest_case *c) {
     }
 }
 
-static int64_t work_of(const attest_case *c) {
-    return c->batch * c->q_heads * c->queries * c->keys * (c->head_size + c->value_size);
+/* Halves what is largest until the case is small enough; keys last, for boundaries are far there. */
+static void limit_work(attest_case *c) {
+    const int same = c->value_size == c->head_size, heads_same = c->q_heads == c->kv_heads;
+    while (c->batch * c->q_heads * c->queries * c->keys * (c->head_size + c->value_size) >
+           MOST_WORK) {
+        if (c->queries > 2) {
+            c->queries = c->queries / 2 + 1;
+        } else if (c->batch > 2) {
+            c->batch = c->batch / 2 + 1;
+        } else if (c->kv_heads > 1 || c->q_heads > 3) {
+            c->kv_heads = 1;
+            c->q_heads = heads_same ? 1 : 3;
+        } else if (c->head_size + c->value_size > 16) {
+            c->head_size = c->head_size / 2 + 1;
+            c->value_size = same ? c->head_size : c->value_size / 2 + 1;
+        } else {
+            c->keys /= 2;
+        }
+    }
 }
 
 static attest_case changed(const attest_hunt *hunt, attest_draws *draws, const attest_case *from) {
     attest_case c = *from;
     draw_sizes(hunt, draws, &c);
+    limit_work(&c);
+    c.base = c.keys > c.value_size ? attest_draw_below(draws, c.keys - c.value_size + 1) : 0;
     draw_options(draws, &c);
-    while (work_of(&c) > MOST_WORK) {
-        int64_t *largest = c.keys >= c.queries ? &c.keys : &c.queries;
-        largest = *largest >= c.head_size ? largest : &c.head_size;
-        *largest = *largest / 2 + 1;
-        c.value_size = c.value_size > 8 ? c.value_size / 2 : c.value_size;
-        c.value_size = from->value_size == from->head_size ? c.head_size : c.value_size;
-    }
     c.seed = 0; /* the plan gives one that follows from its own seed and the line */
     return c;
+}
+
+void attest_hunt_near(attest_hunt *hunt, const attest_boundaries *boundaries) {
+    for (int axis = 0; axis < ATTEST_AXES; axis++) {
+        attest_boundary_lengths(boundaries, (attest_axis)axis, hunt->near[axis],
+                                ATTEST_HUNT_LENGTHS);
+    }
 }
 
 int attest_hunt_plan(attest_hunt *hunt, attest_plan *plan) {

@@ -7,6 +7,7 @@
 #ifndef ATTEST_HUNT_H
 #define ATTEST_HUNT_H
 
+#include "boundary.h"
 #include "data.h"
 #include "plan.h"
 #include "report.h"
@@ -18,12 +19,14 @@ typedef struct attest_hunt {
     const attest_kernel_info *kernel;
     attn_profile profile;
     const char *only, *skip; /* lists of checks, or NULL */
-    int64_t keys[ATTEST_HUNT_LENGTHS], queries[ATTEST_HUNT_LENGTHS]; /* worth a look; ended by -1 */
-    int64_t head_sizes[ATTEST_HUNT_LENGTHS];
+    int64_t near[ATTEST_AXES][ATTEST_HUNT_LENGTHS]; /* beside boundaries; each ended by -1 */
     int round;
     attest_case pool[ATTEST_HUNT_POOL]; /* whose errors were the largest parts of their radius */
     double worst[ATTEST_HUNT_POOL];
 } attest_hunt;
+
+/* Takes note of the lengths beside boundaries. */
+void attest_hunt_near(attest_hunt *hunt, const attest_boundaries *boundaries);
 
 /* The next round's cases, which depend on the seed and on what was learnt. 1, or 0 without memory. */
 int attest_hunt_plan(attest_hunt *hunt, attest_plan *plan);
