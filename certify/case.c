@@ -21,7 +21,9 @@ typedef struct field {
     int count;
 } field;
 
-static const char *const layouts[] = {"dense", "tokens", "padded", "broadcast", "spread"};
+static const char *const layouts[] = {"dense", "tokens", "padded", "broadcast",
+                                      "spread", "huge"};
+_Static_assert(sizeof layouts / sizeof *layouts == ATTEST_LAYOUTS, "a name for each layout");
 static const char *const recipes[] = {"coarse", "fine", "peaked", "zero", "one",
                                       "unit",   "key",  "huge",   "tiny", "large", "small"};
 static const char *const masks[] = {"random", "sparse",       "single",     "triangle",

@@ -10,11 +10,18 @@
 /* A few words for class 1 to 39; NULL for any other number. */
 const char *attest_class_title(int number);
 
+/* A class that the evidence points to, how strongly (0 to 100), and what speaks for it. */
+typedef struct attest_suspicion {
+    int bug_class, strength;
+    char why[160];
+} attest_suspicion;
+
+enum { ATTEST_MOST_SUSPICIONS = 2 };
+
 /*
- * The most likely class of a report's failures, 0 if there are none to go by; `why` says in a
- * sentence what speaks for it. A known defect that reproduces the wrong outputs outweighs what the
- * failing checks look for in general.
+ * The classes that explain a report's failures best, strongest first; at most two, of which the
+ * second is only named where it comes near the first. Returns how many.
  */
-int attest_likely_class(const attest_report *report, char *why, size_t size);
+int attest_suspect(const attest_report *report, attest_suspicion found[ATTEST_MOST_SUSPICIONS]);
 
 #endif

@@ -213,10 +213,11 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
                 r->notes[0] ? ")" : "");
     }
     waivers(out, r);
-    char why[ATTEST_MESSAGE_BYTES];
-    const int likely = attest_likely_class(r, why, sizeof why);
-    if (likely > 0) {
-        fprintf(out, "most likely: class %d, %s; %s\n", likely, attest_class_title(likely), why);
+    attest_suspicion found[ATTEST_MOST_SUSPICIONS];
+    const int suspicions = attest_suspect(r, found);
+    for (int i = 0; i < suspicions; i++) {
+        fprintf(out, "%s: class %d, %s; %s\n", i == 0 ? "most likely" : "or", found[i].bug_class,
+                attest_class_title(found[i].bug_class), found[i].why);
     }
     const char *on = paint(color, c->certified ? ATTEST_PASS : ATTEST_FAIL);
     const char *off = color ? "\033[0m" : "";

@@ -52,6 +52,14 @@ static int corner_of_axis(attest_variant_problem *p) {
     return 1;
 }
 
+/* The profile's corner, whatever the caller says. */
+static int offsets_dropped(attest_variant_problem *p) {
+    const int had = (p->normal.features & ATTEST_OFFSETS) != 0;
+    p->normal.features &= ~ATTEST_OFFSETS;
+    p->problem.features &= ~ATTEST_OFFSETS;
+    return had;
+}
+
 static int rescale(attest_variant_problem *p, double scale) {
     const int changes = scale != p->normal.scale;
     p->normal.scale = scale;
@@ -84,7 +92,8 @@ static int scale_bf16(attest_variant_problem *p) {
 
 /* cap tanh(qk / cap) scale is what a cap of (cap scale) gives. */
 static int capped_first(attest_variant_problem *p) {
-    if (!(p->normal.features & ATTEST_SOFTCAP) || p->normal.scale == 1) {
+    if (!(p->normal.features & ATTEST_SOFTCAP) || p->normal.scale == 1 ||
+        p->normal.scale == 0) {
         return 0;
     }
     p->problem.softcap *= fabs(p->normal.scale);
@@ -119,6 +128,7 @@ static const attest_variant variants[] = {
     {"window-right-short", "one key less to the right", 4, right_short},
     {"window-right-long", "one key more to the right", 4, right_long},
     {"corner-of-axis", "the corner is that of the axis, not of the key length", 1, corner_of_axis},
+    {"offsets-dropped", "offsets are replaced by the corner", 1, offsets_dropped},
     {"scale-padded-8", "the scale of the size padded to 8", 24, padded_8},
     {"scale-padded-16", "the scale of the size padded to 16", 24, padded_16},
     {"scale-padded-32", "the scale of the size padded to 32", 24, padded_32},

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From evidence to classes. Every rule below is a statement about attention kernels in general: what
+ * a bug of a class does to results, and what other bugs do not. A rule adds a suspicion with a
+ * strength; of several for one class the strongest stays.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "classes.h"
+#include "evidence.h"
+#include "variants.h"
+
+typedef struct suspects {
+    const attest_report *report;
+    attest_evidence e;
+    attest_suspicion of[ATTEST_CLASSES + 1];
+} suspects;
+
+static void add(suspects *s, int bug_class, double strength, const char *format, ...) {
+    attest_suspicion *found = &s->of[bug_class];
+    if (bug_class > 0 && (int)strength > found->strength) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(found->why, sizeof found->why, format, arguments);
+        va_end(arguments);
+        found->bug_class = bug_class;
+        found->strength = (int)strength;
+    }
+}
+
+static double share(int part, int whole) { return whole > 0 ? (double)part / whole : 0; }
+
+static int broke(const suspects *s, const char *id) {
+    return attest_evidence_broke(s->report, id, NULL);
+}
+
+static int bad_of(const suspects *s, const char *check) {
+    for (int k = 0; k < ATTEST_MOST_CHECKS && attest_check_at(k) != NULL; k++) {
+        if (strcmp(attest_check_at(k)->name, check) == 0) {
+            return s->e.bad_of[k];
+        }
+    }
+    return 0;
+}
+
+static int needs(const suspects *s, attest_attribute a) {
+    return s->e.bad > 0 && s->e.bad_with[a] == s->e.bad;
+}
+
+static int always(const suspects *s, attest_clue clue) {
+    return s->e.clued > 0 && s->e.every[clue] == s->e.clued;
+}
+
+/* All failures have it, though few cases do: how unlikely that is by chance, and how many of the
+ * cases that have it fail. */
+static void suspect_options(suspects *s) {
+    static const struct {
+        attest_attribute attribute;
+        int bug_class;
+    } table[] = {
+        {ATTEST_WITH_SINKS, 35},         {ATTEST_WITH_ALIBI, 36},
+        {ATTEST_WITH_SOFTCAP, 22},       {ATTEST_WITH_GROUPS, 26},
+        {ATTEST_WITH_HEADS, 26},         {ATTEST_WITH_HUGE_STRIDES, 27},
+        {ATTEST_WITH_STRIDES, 25},       {ATTEST_WITH_OTHER_VALUE_SIZE, 24},
+        {ATTEST_WITH_WINDOW, 5},         {ATTEST_WITH_BOOL_MASK, 8},
+        {ATTEST_WITH_ADDED_MASK, 9},     {ATTEST_WITH_OTHER_MASK_TYPE, 9},
+        {ATTEST_WITH_MASK, 10},          {ATTEST_WITH_REPEATED_MASK, 10},
+        {ATTEST_WITH_LENGTHS, 7},        {ATTEST_WITH_F16, 17},
+        {ATTEST_WITH_BF16, 17},          {ATTEST_WITH_NARROW_TYPE, 17},
+        {ATTEST_WITH_CAUSAL, 1},         {ATTEST_WITH_OFFSETS, 1},
+        {ATTEST_WITH_SCALE, 24},         {ATTEST_WITH_ENTRIES, 33},
+        {ATTEST_WITH_THREADS, 32},       {ATTEST_WITH_EMPTY_AXIS, 31},
+        {ATTEST_WITH_REPEATED_KEYS, 25},
+    };
+    const attest_evidence *e = &s->e;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const attest_attribute a = table[i].attribute;
+        const double common = share(e->bad_with[a] + e->good_with[a], e->bad + e->good);
+        if (needs(s, a) && common < 1) {
+            const double unlikely = fmin(1, -e->bad * log10(common) / 3);
+            const double sure = share(e->bad_with[a], e->bad_with[a] + e->good_with[a]);
+            add(s, table[i].bug_class, 30 + 40 * unlikely + 20 * sure,
+                "all %d failures have %s, which %.0f %% of the cases have", e->bad,
+                attest_attribute_names[a], 100 * common);
+        }
+    }
+}
+
+/* Outputs that are exactly those of a known error. */
+static void suspect_known(suspects *s) {
+    const attest_evidence *e = &s->e;
+    for (int k = 0; k < attest_known_count(); k++) {
+        const double explained = share(e->known[k], e->examined);
+        if (explained >= 0.3) {
+            add(s, attest_known_class(k), 40 + 58 * explained - (e->examined < 2 ? 10 : 0),
+                "%d of %d failures looked into are what \"%s\" gives: %s", e->known[k], e->examined,
+                attest_known_name(k), attest_known_description(k));
+        }
+    }
+}
+
+/* What no arithmetic explains. */
+static void suspect_conduct(suspects *s) {
+    const attest_evidence *e = &s->e;
+    const int dirty = attest_evidence_broke(s->report, "MEM-06", "dirty");
+    const int bits = e->clued > 0 ? 0
+                                  : broke(s, "DET-03") + broke(s, "DET-04") + broke(s, "DET-05") +
+                                        broke(s, "DET-06") + broke(s, "DET-07") + broke(s, "DET-09");
+    const int crashes = broke(s, "MEM-01") + broke(s, "MEM-07");
+    if (broke(s, "MEM-03") > 0) {
+        add(s, 39, 100, "%d calls changed their inputs", broke(s, "MEM-03"));
+    }
+    if (e->alone_other > 0) {
+        add(s, 32, 60 + 38 * share(e->alone_other, e->alone_other + e->alone_same),
+            "%d of %d failures look different in a fresh process", e->alone_other,
+            e->alone_other + e->alone_same);
+    }
+    if (broke(s, "DET-01") + broke(s, "DET-02") + broke(s, "DET-10") > 0) {
+        add(s, 32, 92, "the same call does not always give the same bits");
+    }
+    if (broke(s, "MEM-05") > 0) {
+        add(s, 32, 97, "outputs changed after a call had returned");
+    }
+    if (dirty > 0 && e->alone_other == 0) {
+        add(s, 30, 94, "results depend on what outputs and workspace held before");
+    }
+    if (e->some[ATTEST_CLUE_UNWRITTEN] > 0) {
+        add(s, 30, 80 + 10 * share(e->some[ATTEST_CLUE_UNWRITTEN], e->clued),
+            "wrong elements hold what they held before the call");
+    }
+    if (bits > 0 && bits == e->bad) {
+        const int by_batch = broke(s, "DET-04") + broke(s, "DET-05") + broke(s, "DET-06");
+        add(s, by_batch > 0 ? 33 : broke(s, "DET-03") > 0 ? 32 : 38, 95,
+            "only bits differ, with what is computed beside or before");
+    }
+    if (broke(s, "MEM-02") > 0) {
+        add(s, 28, 95, "memory was written that belongs to no output");
+    }
+    if (crashes > 0) {
+        add(s, 28, 60 + 30 * share(crashes, e->bad), "%d accesses outside a tensor", crashes);
+    }
+    if (e->bad_with[ATTEST_WITH_EMPTY_AXIS] > 0 && e->clued == 0) {
+        add(s, 31, 85, "it does not survive an axis of length 0");
+    }
+    if (broke(s, "DET-08") > 0) {
+        add(s, 19, 95, "the floating-point environment is not kept");
+    }
+}
+
+static void suspect_places(suspects *s) {
+    const attest_evidence *e = &s->e;
+    const int numeric = e->clued;
+    if (always(s, ATTEST_CLUE_LSE)) {
+        add(s, 34, 88, "every wrong element is of the LSE");
+    }
+    const int masked = needs(s, ATTEST_WITH_CAUSAL) || needs(s, ATTEST_WITH_WINDOW) ||
+                       needs(s, ATTEST_WITH_MASK) || needs(s, ATTEST_WITH_LENGTHS);
+    if (masked && share(e->every[ATTEST_CLUE_LSE], numeric) > 0.85) {
+        add(s, 8, 92, "a mask moves the LSE but not the weights: it adds to what is visible");
+    }
+    if (needs(s, ATTEST_WITH_MASK) && needs(s, ATTEST_WITH_MANY_KEYS)) {
+        add(s, 2, 80, "masks are right up to some number of keys");
+    }
+    if (always(s, ATTEST_CLUE_EMPTY_ROW)) {
+        add(s, 12, 85, "every wrong element is of a row that sees nothing");
+    }
+    if (numeric > 0 && share(e->every[ATTEST_CLUE_SLIGHT], numeric) > 0.5) {
+        add(s, 17, 60 + 30 * share(e->every[ATTEST_CLUE_SLIGHT], numeric),
+            "in %d of %d failures all elements are right to six bits",
+            e->every[ATTEST_CLUE_SLIGHT], numeric);
+    }
+    if (always(s, ATTEST_CLUE_SWALLOWED)) {
+        add(s, 21, 90, "only NaN and infinities that should be there are missing");
+    }
+    if (bad_of(s, "poison") > 0 && bad_of(s, "poison") >= e->bad / 2) {
+        add(s, 20, 70, "rows change with data they may not see");
+    }
+}
+
+/* What each failed check looks for in general: the weakest evidence. */
+static void suspect_by_checks(suspects *s) {
+    int votes[ATTEST_CLASSES + 1] = {0};
+    for (size_t i = 0; i < s->report->count; i++) {
+        const attest_result *r = &s->report->entries[i].result;
+        if (attest_verdict_is_bad(r->verdict) && attest_class_title(r->bug_class) != NULL) {
+            votes[r->bug_class]++;
+        }
+    }
+    for (int number = 1; number <= ATTEST_CLASSES; number++) {
+        if (votes[number] > 0) {
+            add(s, number, 10 + 45 * share(votes[number], s->e.bad), "%d of %d failures point there",
+                votes[number], s->e.bad);
+        }
+    }
+}
+
+int attest_suspect(const attest_report *report, attest_suspicion found[ATTEST_MOST_SUSPICIONS]) {
+    static const suspects none;
+    suspects s = none;
+    s.report = report;
+    attest_evidence_take(&s.e, report);
+    if (s.e.bad == 0) {
+        return 0;
+    }
+    suspect_by_checks(&s);
+    suspect_options(&s);
+    suspect_known(&s);
+    suspect_conduct(&s);
+    suspect_places(&s);
+    int count = 0;
+    for (int rank = 0; rank < ATTEST_MOST_SUSPICIONS; rank++) {
+        const attest_suspicion *best = &s.of[0];
+        for (int number = 1; number <= ATTEST_CLASSES; number++) {
+            const int taken = rank > 0 && found[0].bug_class == number;
+            best = !taken && s.of[number].strength > best->strength ? &s.of[number] : best;
+        }
+        if (best->strength > 0) {
+            found[count++] = *best;
+        }
+    }
+    return count;
+}
