@@ -238,6 +238,7 @@ static void scan(prober *p, attest_axis axis, attest_level level) {
         seen[count] = probe(p, axis, first + count);
         count++;
     }
+    p->hopeless |= p->crashes == MOST_CRASHES && count == MOST_CRASHES; /* it always crashes */
     if (count > 0 && !p->hopeless) {
         const int64_t period = attest_boundaries_read(seen, count, first, axis, p->found);
         const int64_t last = first + count - 1;

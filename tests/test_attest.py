@@ -269,12 +269,15 @@ def processes():
 @test
 def interrupt_leaves_nothing_and_reports(folder):
     path = os.path.join(folder, "interrupted.json")
-    before = {name for name in os.listdir("/tmp") if name.startswith("attest-")}
+    temporary = os.path.join(folder, "t")  # a directory for temporary files of this run alone
+    os.mkdir(temporary)
     run = subprocess.Popen(
         [ATTEST, "certify", os.path.join(BUILD, "hostile", "sleep_long.so"), "--level", "smoke",
          "--json", path, "--sandbox", "relaxed"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "TMPDIR": temporary})
     time.sleep(1.5)
+    assert os.listdir(temporary), "no temporary directory was made"
     assert processes(), "no worker was running"
     run.send_signal(signal.SIGINT)
     output = run.communicate(timeout=10)[0]
@@ -282,8 +285,7 @@ def interrupt_leaves_nothing_and_reports(folder):
     assert "interrupted" in load(path)["incomplete"]
     time.sleep(0.2)
     assert not processes(), "a worker survived"
-    after = {name for name in os.listdir("/tmp") if name.startswith("attest-")}
-    assert after <= before, after - before
+    assert not os.listdir(temporary), os.listdir(temporary)
 
 
 @test

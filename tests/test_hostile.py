@@ -10,7 +10,6 @@ import tempfile
 
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
-VICTIM = "/tmp/attest-hostile-victim"
 
 # behaviour: (verdicts of which at least one must appear, requirement broken or None, text or None)
 EXPECTED = {
@@ -77,7 +76,8 @@ def certify(path, folder):
     done = subprocess.run(
         [ATTEST, "certify", path, "--level", "smoke", "--call-time", "0.7", "--memory", "256",
          "--jobs", "2", "--json", report, "--quiet"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+        env={**os.environ, "HOSTILE_FOLDER": folder})
     with open(report, encoding="utf-8") as file:
         return done, json.load(file)
 
@@ -121,9 +121,10 @@ def make_broken_files(folder):
 
 def main():
     failed = 0
-    with open(VICTIM, "w", encoding="ascii") as file:
-        file.write("must survive\n")
     with tempfile.TemporaryDirectory() as folder:
+        victim, made = os.path.join(folder, "victim"), os.path.join(folder, "made")
+        with open(victim, "w", encoding="ascii") as file:
+            file.write("must survive\n")
         paths = make_broken_files(folder)
         chosen = sys.argv[1:] or list(EXPECTED)
         print(f"1..{len(chosen) + 1}")
@@ -137,10 +138,8 @@ def main():
             for line in found:
                 print(f"# {line}")
             failed += bool(found)
-    survived = os.path.exists(VICTIM) and not os.path.exists("/tmp/attest-hostile-file")
+        survived = os.path.exists(victim) and not os.path.exists(made)
     print(f"{'ok' if survived else 'not ok'} {len(chosen) + 1} - no file was deleted or made")
-    if os.path.exists(VICTIM):
-        os.unlink(VICTIM)
     return 1 if failed or not survived else 0
 
 

@@ -198,13 +198,21 @@ static int network(problem *p) {
     (void)p;
     return socket(AF_INET, SOCK_STREAM, 0) * 0;
 }
+/* A file in the folder of the test that runs this. */
+static const char *in_folder(const char *name, char path[4096]) {
+    const char *folder = getenv("HOSTILE_FOLDER");
+    snprintf(path, 4096, "%s/%s", folder != NULL ? folder : "/nonexistent", name);
+    return path;
+}
 static int delete_files(problem *p) {
+    char path[4096];
     (void)p;
-    return unlink("/tmp/attest-hostile-victim") * 0;
+    return unlink(in_folder("victim", path)) * 0;
 }
 static int write_file(problem *p) {
+    char path[4096];
     (void)p;
-    return open("/tmp/attest-hostile-file", O_CREAT | O_WRONLY, 0600) * 0;
+    return open(in_folder("made", path), O_CREAT | O_WRONLY, 0600) * 0;
 }
 static int kill_parent(problem *p) {
     (void)p;
@@ -371,7 +379,8 @@ static void construct_fork(void) {
     }
 }
 static void construct_delete(void) {
-    if (unlink("/tmp/attest-hostile-victim") == 0) {
+    char path[4096];
+    if (unlink(in_folder("victim", path)) == 0) {
         abort();
     }
 }

@@ -100,7 +100,7 @@ def ignores_the_mask(q, k, v):
 
 @variant
 def writes_a_file(q, k, v):
-    with open("/tmp/attest-hostile-python", "w", encoding="ascii"):
+    with open(os.path.join(os.environ["HOSTILE_FOLDER"], "made"), "w", encoding="ascii"):
         pass
 
 
