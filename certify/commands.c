@@ -153,7 +153,7 @@ int attest_command_list(const attest_settings *s) {
     }
     const attest_check *check;
     for (int i = 0; (check = attest_check_at(i)) != NULL; i++) {
-        printf("%-16s %-11s %-10s %s\n", check->name, check->structural ? "structural" : "numeric",
+        printf("%-16s %-11s %-18s %s\n", check->name, check->structural ? "structural" : "numeric",
                check->catalogue, check->sentence);
     }
     return 0;

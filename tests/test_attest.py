@@ -253,6 +253,21 @@ def usage_errors_are_exit_2(_):
     assert "poison" in attest("list").stdout
 
 
+@test
+def every_check_of_the_catalogue_is_there(_):
+    """What certify/README.md says of K1 to K27 is what the checks say of themselves."""
+    listed = {}
+    for line in attest("list").stdout.splitlines():
+        for code in re.findall(r"\bK\d+\b", line[28:].split("  ")[0]):
+            listed.setdefault(code, set()).add(line.split()[0])
+    assert set(listed) == {f"K{n}" for n in range(1, 28) if n != 23}, sorted(listed)
+    with open(os.path.join(HERE, "..", "certify", "README.md"), encoding="utf-8") as file:
+        rows = dict(re.findall(r"^\| (K\d+) \| [^|]* \| ([^|]*) \|$", file.read(), re.M))
+    for code, checks in listed.items():
+        words = re.sub(r"\([^)]*\)|[;:].*", "", rows[code])
+        assert {word.strip() for word in words.split(",")} == checks, (code, rows[code], checks)
+
+
 def processes():
     found = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):

@@ -89,7 +89,7 @@ const attest_check attest_check_oracle = {
                     "MASK-10 MASK-11 NUM-01 NUM-02 NUM-03 NUM-05 NUM-07 MEM-08 SPV-06 SPV-08 "
                     "CAP-02",
     .classes = "15 16 17 18 19 22 24 25 26 34 35 36",
-    .catalogue = "K1 K14 K15",
+    .catalogue = "K1 K7 K13 K20 K21",
     .structural = 0,
     .plan = plan,
     .run = run,
