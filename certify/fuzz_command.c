@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz: cases drawn until one fails or the time is over, for kernels of which there is no source. */
+/* fuzz: cases drawn until one fails or the time is over, for kernels without source. */
 #include <stdio.h>
 
 #include "commands.h"
@@ -14,7 +14,7 @@ typedef struct chase {
     const attest_settings *settings;
     attest_report report;
     attest_hunt hunt;
-    double until;
+    double until, told; /* of attest_clock() */
     uint64_t cases, neutral;
     int found;
     attest_case failing;
@@ -71,6 +71,18 @@ static int one_round(chase *x, char why[ATTEST_MESSAGE_BYTES]) {
     return fine;
 }
 
+static void tell(chase *x) {
+    double worst = 0;
+    for (int i = 0; i < ATTEST_HUNT_POOL; i++) {
+        worst = x->hunt.worst[i] > worst ? x->hunt.worst[i] : worst;
+    }
+    if (!x->settings->quiet && attest_clock() > x->told + 10) {
+        fprintf(stderr, "attest: %llu cases, largest error %.3f of its radius\n",
+                (unsigned long long)x->cases, worst);
+        x->told = attest_clock();
+    }
+}
+
 static int conclude(chase *x) {
     const uint64_t seed = x->settings->seed;
     if (!x->found) {
@@ -85,8 +97,9 @@ static int conclude(chase *x) {
     printf("found at case %llu with seed %llu:\n  %s\n\n", (unsigned long long)x->cases,
            (unsigned long long)seed, line);
     fflush(stdout);
-    int code = attest_shrink_and_tell(x->setup, x->settings, &x->report,
-                                      attest_check_find(x->failing.check), SHRINK_SECONDS, &x->failing);
+    const attest_check *check = attest_check_find(x->failing.check);
+    int code = attest_shrink_and_tell(x->setup, x->settings, &x->report, check, SHRINK_SECONDS,
+                                      &x->failing);
     if (code == ATTEST_EXIT_CERTIFIED) {
         printf("on its own it passes: the failure depends on calls made before\n");
         code = ATTEST_EXIT_NOT_CERTIFIED;
@@ -112,10 +125,12 @@ int attest_command_fuzz(const attest_settings *s) {
         attest_discover(&setup, s->level, &boundaries);
         attest_hunt_near(&x.hunt, &boundaries);
         const double seconds = s->seconds > 0 ? s->seconds : s->cases > 0 ? 0 : 60;
+        x.told = attest_clock();
         x.until = seconds > 0 ? attest_clock() + seconds : 0;
         int fine = 1;
         while (fine && !over(&x)) {
             fine = one_round(&x, why);
+            tell(&x);
         }
         code = fine ? conclude(&x) : attest_trouble(why);
     }

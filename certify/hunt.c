@@ -79,7 +79,7 @@ static void draw_options(attest_draws *draws, attest_case *c) {
     }
 }
 
-/* Halves what is largest until the case is small enough; keys last, for boundaries are far there. */
+/* Halves until the case is small enough, keys last: their boundaries may be far out. */
 static void limit_work(attest_case *c) {
     const int same = c->value_size == c->head_size, heads_same = c->q_heads == c->kv_heads;
     while (c->batch * c->q_heads * c->queries * c->keys * (c->head_size + c->value_size) >

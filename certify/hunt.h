@@ -28,7 +28,7 @@ typedef struct attest_hunt {
 /* Takes note of the lengths beside boundaries. */
 void attest_hunt_near(attest_hunt *hunt, const attest_boundaries *boundaries);
 
-/* The next round's cases, which depend on the seed and on what was learnt. 1, or 0 without memory. */
+/* The next round's cases: they depend on the seed and what was learnt. 1, or 0 without memory. */
 int attest_hunt_plan(attest_hunt *hunt, attest_plan *plan);
 
 /* Takes note of what a round's cases came to; entry i is case i of the plan. */
