@@ -29,10 +29,21 @@ $(mutant_probe): $(addprefix $(B)/impl/mutants/,probe.o checks_rows.o checks_cal
 $(B)/mutants/rules: $(addprefix $(B)/impl/mutants/,rules.o trial.o) $(B)/libvectors.a $(B)/libattn.a
 	$(CC) $(LDFLAGS) $^ -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -ldl -o $@
 
+# Right kernels that err as much as each model allows.
+emulator_models := f64-strict f32-f64acc f32-strict f32-fastexp tf32-f32acc bf16-f32acc f16-f32acc \
+                   f16-f16acc
+emulators := $(emulator_models:%=$(B)/emulators/%.so)
+emulator_types = 1u << ATTEST_F32 | 1u << ATTEST_F16 | 1u << ATTEST_BF16 $(if $(filter f64-%,$*),| 1u << ATTEST_F64)
+$(emulators): $(B)/emulators/%.so: tests/emulator_kernel.c $(B)/libattn_test.a $(B)/libattn.a impl/exports.map
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(CPPFLAGS)) -Itests $(CFLAGS) $(LDFLAGS) -fPIC -shared \
+	  -DMODEL='"$*"' -DTYPES='($(emulator_types))' -Wl,--version-script=impl/exports.map \
+	  $< $(B)/libattn_test.a $(B)/libattn.a -lmpfr -lgmp -lm -lpthread -o $@
+
 .PHONY: mutants false-alarms compare-rules power
 SEEDS ?= 1-1
 matrix := $(PYTHON) impl/mutants/matrix.py
-mutant_tools := mutant-kernels $(B)/attest $(B)/attest-worker kernels
+mutant_tools := mutant-kernels $(B)/attest $(B)/attest-worker kernels $(emulators)
 
 mutants: $(mutant_tools) ## run the certifier over all mutants, write what it found and spec/power.md
 	$(matrix) full --level smoke --build $(B) || true

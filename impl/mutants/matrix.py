@@ -78,11 +78,7 @@ def certify(build, kernel, level, seed=1, options=()):
         if done.returncode not in (0, 1) or not os.path.exists(path):
             raise RuntimeError(f"{kernel}: certify ended with {done.returncode}: {done.stderr}")
         report = load_json(path, None)
-    diagnosis = [line for line in done.stdout.splitlines()
-                 if line.startswith("most likely: class ")]
-    named = diagnosis[0].split("class ")[1].split(",")[0] if diagnosis else None
-    bad = [case for case in report["cases"]
-           if case["verdict"] in ("FAIL", "CRASH", "TIMEOUT", "ERROR", "UNSUPPORTED")]
+    bad = [case for case in report["cases"] if case["verdict"] in BAD]
     checks = {}
     for case in bad:
         checks[case["check"]] = checks.get(case["check"], 0) + 1
@@ -227,7 +223,8 @@ def run_full(matrix, jobs, level):
 
 def right_kernels(build):
     """Every kernel in the tree that is meant to be right."""
-    return sorted(glob.glob(f"{build}/impl/lib*.so") + glob.glob(f"{build}/mutants/*-correct.so"))
+    return sorted(glob.glob(f"{build}/impl/lib*.so") + glob.glob(f"{build}/mutants/*-correct.so")
+                  + glob.glob(f"{build}/emulators/*.so"))
 
 
 def run_alarms(matrix, jobs, level, seeds, kernels):
