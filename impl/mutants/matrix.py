@@ -66,6 +66,29 @@ def save_json(path, value):
     os.replace(path + ".new", path)
 
 
+BAD = ("FAIL", "CRASH", "TIMEOUT", "ERROR", "UNSUPPORTED")
+
+
+def named_class(text, rank="most likely"):
+    """The class that a printed report names, or None; with rank "or" the second one."""
+    diagnosis = [line for line in text.splitlines() if line.startswith(f"{rank}: class ")]
+    return diagnosis[0].split("class ")[1].split(",")[0] if diagnosis else None
+
+
+def classes_without(build, report, checks):
+    """For each check that failed: the class that the same report names without its cases."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.json")
+        for check in checks:
+            rest = [case for case in report["cases"] if case["check"] != check]
+            save_json(path, {**report, "cases": rest})
+            found[check] = named_class(subprocess.run(
+                [f"{build}/attest", "merge", path], capture_output=True, text=True,
+                check=False).stdout)
+    return found
+
+
 def certify(build, kernel, level, seed=1, options=()):
     """The report of one run, cut down to what is kept, and how long it took."""
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +114,9 @@ def certify(build, kernel, level, seed=1, options=()):
         "killed": bool(bad) or bool(report["load_error"]),
         "certified": report["certificate"]["certified"],
         "checks": checks,
-        "class": named,
+        "class": named_class(done.stdout),
+        "second": named_class(done.stdout, "or"),
+        "without": {} if options else classes_without(build, report, checks),
         "check": bad[0]["check"] if bad else None,
         "case": bad[0]["line"] if bad else None,
         "seconds": round(before, 3) if bad else None,

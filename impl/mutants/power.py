@@ -32,7 +32,9 @@ def level_data(measured, level, names):
         for name, result in measured.level_results(kind, level, names).items():
             found[name] = {"killed": result["killed"], "check": result["check"],
                            "checks": sorted(result["checks"]) if kind == "full" else None,
-                           "class": result["class"] if kind == "full" else None}
+                           "class": result["class"] if kind == "full" else None,
+                           "second": result.get("second") if kind == "full" else None,
+                           "without": result.get("without") if kind == "full" else None}
     return found
 
 
@@ -86,29 +88,56 @@ def by_class(table, levels):
     return lines
 
 
-def by_check(levels):
+def needs(mutant, result):
+    """The checks this mutant needs: the only one that kills it, or without which it is misnamed."""
+    checks, right = result["checks"], (mutant["class"], *mutant.get("also", []))
+    if len(checks) == 1:
+        return checks
+    if result["class"] not in right:
+        return []
+    without = result.get("without") or {}
+    return [check for check in checks if without.get(check, right[0]) not in right]
+
+
+def needed_by(table, levels):
+    """For each check the mutants that would be lost, or get another class, without it."""
+    found = {check: [] for check in check_names()}
+    for mutant in table["mutants"]:
+        for level in levels:
+            result = levels[level].get(mutant["id"], {})
+            if result.get("checks") is not None:
+                for check in needs(mutant, result):
+                    if mutant["id"] not in found.setdefault(check, []):
+                        found[check].append(mutant["id"])
+    return found
+
+
+def by_check(table, levels):
     full = {name: result for name, result in levels["smoke"].items()
             if result["checks"] is not None}
-    names = check_names()
-    lines = ["| check | mutants it kills | only it kills |", "|---|---|---|"]
-    for check in names:
+    needed = needed_by(table, levels)
+    lines = ["| check | mutants it kills | only it kills | lost or misnamed without it | such as |",
+             "|---|---|---|---|---|"]
+    for check in check_names():
         kills = [name for name, result in full.items() if check in result["checks"]]
         alone = [name for name in kills if full[name]["checks"] == [check]]
-        lines.append(f"| {check} | {len(kills)} | {len(alone)} |")
-    idle = [check for check in names
-            if not any(check in result["checks"] for result in full.values())]
-    return lines, idle
+        example = f"`{needed[check][0]}`" if needed[check] else "–"
+        lines.append(f"| {check} | {len(kills)} | {len(alone)} | {len(needed[check])} | {example} |")
+    return lines, [check for check in check_names() if not needed[check]]
 
 
 def naming(table, levels):
-    """How often a full run names the class of the mutant, or one the table lists beside it."""
-    total = right = 0
+    """How often a full run names the class of the mutant, or one the table lists beside it: first,
+    and among the two it may name."""
+    total = first = either = 0
     for mutant in table["mutants"]:
         result = levels["smoke"].get(mutant["id"], {})
         if result.get("killed") and result.get("checks") is not None and mutant["class"].isdigit():
+            right = (mutant["class"], *mutant.get("also", []))
             total += 1
-            right += result["class"] in (mutant["class"], *mutant.get("also", []))
-    return right, total
+            first += result["class"] in right
+            either += result["class"] in right or result.get("second") in right
+    return first, either, total
 
 
 def totals(table, levels, level):
@@ -122,9 +151,13 @@ def headline(table, levels):
         killed, known = totals(table, levels, level)
         if known:
             lines.append(f"- level `{level}` kills {killed} of {known} ({percent(killed, known)});")
-    right, total = naming(table, levels)
-    return lines + [f"- a failed run at `smoke` names the right class for {right} of {total} "
-                    f"({percent(right, total)})."]
+    first, either, total = naming(table, levels)
+    return lines + [
+        f"- a failed run at `smoke` names the right class first for {first} of {total} "
+        f"({percent(first, total)}), and among",
+        f"  the two it may name for {either} ({percent(either, total)}). Two, because bugs of"
+        " different classes can do the same",
+        "  to results: nothing outside tells a wrong merge of parts from a wrong rescaling of tiles."]
 
 
 def survivors(table, levels):
@@ -165,7 +198,7 @@ def page():
     if stale:
         lines += [f"**Stale**: measured on other sources ({', '.join(stale)}) than those in this"
                   " tree.", ""]
-    checks, idle = by_check(levels)
+    checks, idle = by_check(table, levels)
     lines += ["A mutant is a kernel with one plausible mistake, nearly always one that was",
               f"published. There are {len(table['mutants'])}, in eight families;"
               " `impl/mutants/mutants.json` has the class,",
@@ -175,7 +208,9 @@ def page():
               *headline(table, levels), "", "## Survivors", "", *survivors(table, levels), "",
               "## By bug class", "", *by_class(table, levels), "",
               "## By check, level smoke", "", *checks, "",
-              f"Checks that kill nothing: {', '.join(idle) if idle else 'none'}.", "",
+              "A mutant is lost without a check if no other kills it, misnamed if a failed run then"
+              " names another class.",
+              f"Checks that could be dropped: {', '.join(idle) if idle else 'none'}.", "",
               "## Rules in use elsewhere, same mutants", "", *comparison(table, results), "",
               "Those rules are run much as their projects run them: ordinary memory, a part of their shapes and",
               "options, no poison, no second call. Most of what they miss they could not see at",
