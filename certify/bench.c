@@ -105,6 +105,9 @@ int attest_bench_build(attest_bench *bench, const attest_case *c, attest_result 
 
 int attest_bench_call(attest_bench *bench, enum attest_call_kind kind, unsigned callers,
                       attest_pattern pattern, attest_result *result) {
+    const attn_normal *n = &bench->normal;
+    bench->work += (callers > 0 ? callers : 1) * n->batch * n->q_heads * n->queries * n->keys *
+                   (n->head_size + n->value_size);
     attest_stage_dirty(&bench->stage, pattern);
     attest_session_call(&bench->session, kind, callers, &bench->stage, &bench->outcome);
     if (!ending(bench, result)) {

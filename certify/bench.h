@@ -28,6 +28,7 @@ typedef struct attest_bench {
     attn_model wide_model; /* for problems in binary64 */
     attest_fence fence;
     attest_outcome outcome; /* of the last call */
+    int64_t work;           /* of this case: multiplications of its calls, and of the oracle */
     int examines;           /* failures are looked into: diagnose.h */
 } attest_bench;
 

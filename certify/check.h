@@ -78,6 +78,7 @@ typedef struct attest_result {
     double keys_seen;     /* share of visible keys whose loss would show; < 0: not measured */
     char *picture;        /* text of several lines, or NULL; owned by the result */
     double seconds;
+    int64_t work; /* multiplications a plain kernel and a plain oracle need: what the case costs */
 } attest_result;
 
 void attest_result_free(attest_result *result);

@@ -121,6 +121,7 @@ static void judge(attest_bench *bench, int64_t budget, int about_loss, attest_re
     const int64_t work = n->keys * (n->head_size + n->value_size) + 1;
     int64_t judged = budget > 0 && rows > budget / work ? budget / work + 2 : rows;
     judged = judged > rows ? rows : judged;
+    bench->work += judged * work;
     attn_enclosure *o = malloc(((size_t)n->value_size + 1) * sizeof *o);
     attn_enclosure lse;
     char why[ATTEST_MESSAGE_BYTES] = "";

@@ -36,11 +36,13 @@ void attest_run_case(attest_bench *bench, const attest_check *check, const attes
     *result = (attest_result){.verdict = ATTEST_PASS, .broken = -1, .keys_seen = -1};
     const double start = attest_clock();
     bench->fence = ATTEST_FENCE_END;
+    bench->work = 0;
     bench->session.process.log_used = 0;
     memset(bench->session.process.log_text, 0, sizeof bench->session.process.log_text);
     check->run(bench, c, result);
     attest_stage_free(&bench->stage);
     result->seconds = attest_clock() - start;
+    result->work = bench->work;
 }
 
 static int stopped(const work *w) {

@@ -183,7 +183,7 @@ static attest_case make(const attest_space *space, const char *check, const int 
     return c;
 }
 
-#define MOST_WORK (INT64_C(1) << 24)
+#define MOST_WORK (INT64_C(1) << 22)
 
 typedef struct restriction {
     const attest_plan *plan;

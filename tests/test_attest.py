@@ -254,6 +254,16 @@ def usage_errors_are_exit_2(_):
 
 
 @test
+def no_check_takes_more_than_its_share_of_quick(folder):
+    """Quick is a minute on two cores, which is 1.2e10 multiplications for a kernel of plain loops. A
+    report counts them, so that no clock is needed; a quarter of the cases will do."""
+    shares = certify(folder, "share", "--shard", "1/4", level="quick")[1]["checks"]
+    assert sum(check["work"] for check in shares) > 1e7, "nothing was counted"
+    for check in shares:
+        assert check["work"] <= 0.15 * 1.2e10 / 4, check
+
+
+@test
 def every_check_of_the_catalogue_is_there(_):
     """What certify/README.md says of K1 to K27 is what the checks say of themselves."""
     listed = {}

@@ -83,6 +83,7 @@ static int take(attest_bench *bench, outcome *out, attest_result *result) {
                      .lse = calloc((size_t)rows, sizeof *out->lse),
                      .right_o = calloc((size_t)(rows * width), sizeof *out->right_o),
                      .right_lse = calloc((size_t)rows, sizeof *out->right_lse)};
+    bench->work += rows * n->keys * (n->head_size + width);
     int fine = out->o && out->lse && out->right_o && out->right_lse;
     for (int64_t r = 0; r < rows && fine; r++) {
         const int64_t b = r / (n->q_heads * n->queries), h = r / n->queries % n->q_heads;
