@@ -88,7 +88,8 @@ def measured(command, cpu=None, **options):
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
-        return child.returncode, out.read().decode(errors="replace"), usage.ru_utime + usage.ru_stime
+        output = out.read().decode(errors="replace")
+        return child.returncode, output, usage.ru_utime + usage.ru_stime
 
 
 def fuzz_once(target, seed, more, artifacts, program=None, **options):
@@ -107,6 +108,6 @@ def speed_of(result):
 
 
 def finding_of(output):
-    found = re.search(r"^MISMATCH .*|ERROR: \w*Sanitizer: \S+.*|.*runtime error: .*|ERROR: libFuzzer: .*",
-                      output, re.MULTILINE)
+    found = re.search(r"^MISMATCH .*|ERROR: \w*Sanitizer: \S+.*|.*runtime error: .*|"
+                      r"ERROR: libFuzzer: .*", output, re.MULTILINE)
     return found.group(0).strip()[:300] if found else ""

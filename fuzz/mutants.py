@@ -56,10 +56,21 @@ def measure(name, seed, seconds):
             "cpu": round(result["cpu"], 2), "executions": result["runs"], "finding": finding[:160]}
 
 
-def right_kernels(seconds):
+def recall(known, name, seed, seconds):
+    """A record of an earlier run on the same sources, or a new one: (record, whether it is new)."""
+    record = known.get((name, seed, digest_of(name)))
+    if record is not None:
+        return record, False
+    record = {**measure(name, seed, seconds), "commit": commit()}
+    with open(RECORDS, "a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+    return record, True
+
+
+def right_kernels(known, seconds):
     """The kernels that the mutants are made from: 1 if something is found in one of them."""
     for family in sorted({name.split("/")[0] for name in all_mutants()}):
-        record = measure(f"{family}/correct", 1, seconds)
+        record, _ = recall(known, f"{family}/correct", 1, seconds)
         print(f"{family + ' without a defect':44} {record['finding'] or 'nothing found'}",
               flush=True)
         if record["found"]:
@@ -107,22 +118,17 @@ def collect(seeds=3):
 
 def command_mutants(options):
     """Every mutant, three seeds, from an empty corpus; resumes where it stopped."""
-    if right_kernels(min(options.time, 10)):
+    known = known_records()
+    if right_kernels(known, min(options.time, 10)):
         return 1
-    names = all_mutants()[::options.every]
-    digests = {name: digest_of(name) for name in names}
-    known, records, head = known_records(), [], commit()
+    names, found = all_mutants()[::options.every], set()
     # One seed of all before the second of any: what is measured by then is a fair part.
     for seed in range(1, options.seeds + 1):
         for name in names:
-            record = known.get((name, seed, digests[name]))
-            if record is None:
-                record = {**measure(name, seed, options.time), "commit": head}
-                with open(RECORDS, "a", encoding="utf-8") as file:
-                    file.write(json.dumps(record) + "\n")
+            record, new = recall(known, name, seed, options.time)
+            found |= {name} if record["found"] else set()
+            if new:
                 print(f"{name:44} {seed} {record['cpu'] if record['found'] else '-':>6}  "
                       f"{record['finding'][:60]}", flush=True)
-            records.append(record)
-    found = {record["mutant"] for record in records if record["found"]}
     print(f"{len(found)} of {len(names)} mutants found by the fuzzer alone, from an empty corpus")
     return 0 if len(found) >= 0.8 * len(names) else 1

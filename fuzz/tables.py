@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fuzz/measured.md: what the long runs and the runs on mutants came to, from the data in the tree."""
+"""fuzz/measured.md: what long runs and runs on mutants came to, from the data in the tree."""
 
 import json
 import os
@@ -11,23 +11,28 @@ from engine import ROOT, hash_of, read_floors
 PAGE = os.path.join(ROOT, "fuzz/measured.md")
 
 
+def row(*cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
 def long_lines():
     data, targets = long.load(), list(read_floors())
     done = [t for t in targets if t in data and data[t]["seconds"] >= 600]
     lines = ["## Ten minutes of each target", "",
-             f"{len(done)} of {len(targets)} targets have had their 600 CPU seconds, with ASan and UBSan on one core, "
-             "from the corpus in the tree;", "what was found on the way is fixed in the tree and its input in the corpus.",
-             "", "| target | CPU seconds | executions | per second | edges | found | sources | commit |",
-             "|---|---|---|---|---|---|---|---|"]
+             f"{len(done)} of {len(targets)} targets have had their 600 CPU seconds, with ASan and "
+             "UBSan on one core, from the corpus in the tree;",
+             "what was found on the way is fixed in the tree and its input in the corpus.", "",
+             row("target", "CPU seconds", "executions", "per second", "edges", "found", "sources",
+                 "commit"), "|---|---|---|---|---|---|---|---|"]
     for target in targets:
         entry = data.get(target)
         if entry is None:
-            lines.append(f"| {target} | not yet | | | | | | |")
+            lines.append(row(target, "not yet", "", "", "", "", "", ""))
             continue
         found = "; ".join(text.split(":")[0] for text in entry["findings"]) or "nothing"
-        lines.append(f"| {target} | {entry['seconds']} | {entry['executions']} | "
-                     f"{entry['executions'] / entry['seconds']:.0f} | {entry['edges']} | {found} | "
-                     f"{entry['hash']} | {entry['commit']} |")
+        seconds, executions = entry["seconds"], entry["executions"]
+        lines.append(row(target, seconds, executions, round(executions / seconds), entry["edges"],
+                         found, entry["hash"], entry["commit"]))
     return lines
 
 
@@ -46,29 +51,30 @@ def mutant_lines():
     always = [name for name in measured if all(run["found"] for run in runs[name])]
     seeds = {len(runs[name]) for name in measured}
     commits = sorted({run["commit"] for name in measured for run in runs[name]})
+    share = f"{100 * len(found) / max(len(measured), 1):.0f} %"
     lines = ["", "## Kernels that are wrong on purpose", "",
-             f"From an empty corpus, at most 60 CPU seconds, {'/'.join(map(str, sorted(seeds)))} seeds. "
-             f"{len(measured)} of {len(names)} mutants are measured: {len(found)}",
-             f"({100 * len(found) / max(len(measured), 1):.0f} %) are found with one seed or more, {len(always)} with every "
+             "From an empty corpus, at most 60 CPU seconds, "
+             f"{' or '.join(map(str, sorted(seeds)))} seeds. {len(measured)} of {len(names)} mutants are",
+             f"measured: {len(found)} ({share}) are found with one seed or more, {len(always)} with every "
              f"one. Measured at {', '.join(commits)}.", "",
-             "| mutant | found | median CPU seconds | median executions | first finding |",
+             row("mutant", "found", "median CPU seconds", "median executions", "first finding"),
              "|---|---|---|---|---|"]
     for name in measured:
         hits = [run for run in runs[name] if run["found"]]
         if hits:
             finding = hits[0]["finding"].replace("|", "/")
             finding = finding.split(" on ")[0].split(": o[")[0][:48]
-            lines.append(f"| {name} | {len(hits)}/{len(runs[name])} | {middle([r['cpu'] for r in hits])} | "
-                         f"{middle([r['executions'] for r in hits])} | {finding} |")
+            lines.append(row(name, f"{len(hits)}/{len(runs[name])}", middle([r["cpu"] for r in hits]),
+                             middle([r["executions"] for r in hits]), finding))
         else:
-            lines.append(f"| {name} | 0/{len(runs[name])} | | | |")
+            lines.append(row(name, f"0/{len(runs[name])}", "", "", ""))
     return lines
 
 
 def text():
     head = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", "# What fuzzing came to", "",
-            "Written by `fuzz/run tables` from `long.json` and `mutants.json`, which `make fuzz-long` and "
-            "`make fuzz-mutants` fill.", ""]
+            "Written by `fuzz/run tables` from `long.json` and `mutants.json`: `make fuzz-long`, "
+            "`make fuzz-mutants`.", ""]
     return "\n".join(head + long_lines() + mutant_lines()) + "\n"
 
 
