@@ -25,6 +25,7 @@ const char *const attest_attribute_names[ATTEST_ATTRIBUTES] = {
     [ATTEST_WITH_NARROW_TYPE] = "a 16-bit type",
     [ATTEST_WITH_STRIDES] = "strides",
     [ATTEST_WITH_REPEATED_KEYS] = "K and V repeated by stride 0",
+    [ATTEST_WITH_SPREAD_ROWS] = "rows whose elements lie two apart",
     [ATTEST_WITH_HUGE_STRIDES] = "huge strides",
     [ATTEST_WITH_GROUPS] = "groups of heads",
     [ATTEST_WITH_HEADS] = "several heads",
@@ -62,6 +63,7 @@ static void attributes_of(const attest_case *c, int has[ATTEST_ATTRIBUTES]) {
     has[ATTEST_WITH_NARROW_TYPE] = has[ATTEST_WITH_F16] || has[ATTEST_WITH_BF16];
     has[ATTEST_WITH_STRIDES] = c->layout != ATTEST_LAYOUT_DENSE;
     has[ATTEST_WITH_REPEATED_KEYS] = c->layout == ATTEST_LAYOUT_BROADCAST;
+    has[ATTEST_WITH_SPREAD_ROWS] = c->layout == ATTEST_LAYOUT_SPREAD;
     has[ATTEST_WITH_HUGE_STRIDES] = c->layout == ATTEST_LAYOUT_HUGE;
     has[ATTEST_WITH_GROUPS] = c->q_heads != c->kv_heads;
     has[ATTEST_WITH_HEADS] = c->q_heads > 1;
@@ -111,8 +113,33 @@ static void add_clues(attest_evidence *e, const attest_result *r) {
     e->alone_other += r->alone == ATTEST_ALONE_OTHER;
 }
 
+static int is_key_sweep(const attest_entry *entry, attest_case *c) {
+    char why[ATTEST_MESSAGE_BYTES];
+    return strcmp(entry->check, "sizes") == 0 && attest_case_parse(c, entry->line, why) &&
+           c->parameter[0] == 0;
+}
+
+static void take_sweep(attest_evidence *e, const attest_report *report) {
+    attest_case c;
+    for (size_t i = 0; i < report->count; i++) {
+        const attest_entry *entry = &report->entries[i];
+        if (attest_verdict_is_bad(entry->result.verdict) && is_key_sweep(entry, &c) &&
+            (e->shortest == 0 || c.keys < e->shortest)) {
+            e->shortest = c.keys;
+        }
+    }
+    for (size_t i = 0; e->shortest > 0 && i < report->count; i++) {
+        const attest_entry *entry = &report->entries[i];
+        if (is_key_sweep(entry, &c) && c.keys > e->shortest) {
+            e->longer_bad += attest_verdict_is_bad(entry->result.verdict);
+            e->longer_good += entry->result.verdict == ATTEST_PASS;
+        }
+    }
+}
+
 void attest_evidence_take(attest_evidence *e, const attest_report *report) {
     *e = (attest_evidence){0};
+    take_sweep(e, report);
     for (size_t i = 0; i < report->count; i++) {
         const attest_result *r = &report->entries[i].result;
         const int bad = attest_verdict_is_bad(r->verdict);

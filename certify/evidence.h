@@ -28,6 +28,7 @@ typedef enum attest_attribute {
     ATTEST_WITH_NARROW_TYPE,
     ATTEST_WITH_STRIDES,
     ATTEST_WITH_REPEATED_KEYS,
+    ATTEST_WITH_SPREAD_ROWS,
     ATTEST_WITH_HUGE_STRIDES,
     ATTEST_WITH_GROUPS,
     ATTEST_WITH_HEADS,
@@ -53,6 +54,10 @@ typedef struct attest_evidence {
     int every[ATTEST_CLUES];   /* and where of all */
     int examined, known[ATTEST_MOST_KNOWN];
     int alone_same, alone_other;
+    /* The sweep over key lengths of the check `sizes`: the shortest that fails, 0 if none does, and
+     * how many longer ones fail and pass. */
+    int64_t shortest;
+    int longer_bad, longer_good;
 } attest_evidence;
 
 extern const char *const attest_attribute_names[ATTEST_ATTRIBUTES];

@@ -73,14 +73,15 @@ static void suspect_options(suspects *s) {
         {ATTEST_WITH_CAUSAL, 1},         {ATTEST_WITH_OFFSETS, 1},
         {ATTEST_WITH_SCALE, 24},         {ATTEST_WITH_ENTRIES, 33},
         {ATTEST_WITH_THREADS, 32},       {ATTEST_WITH_EMPTY_AXIS, 31},
-        {ATTEST_WITH_REPEATED_KEYS, 25},
+        {ATTEST_WITH_REPEATED_KEYS, 25}, {ATTEST_WITH_SPREAD_ROWS, 25},
     };
     const attest_evidence *e = &s->e;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const attest_attribute a = table[i].attribute;
         const double common = share(e->bad_with[a] + e->good_with[a], e->bad + e->good);
         if (needs(s, a) && common < 1) {
-            const double unlikely = fmin(1, -e->bad * log10(common) / 3);
+            const double digits = -e->bad * log10(common);
+            const double unlikely = 0.75 * fmin(1, digits / 3) + 0.25 * fmin(1, digits / 8);
             const double sure = share(e->bad_with[a], e->bad_with[a] + e->good_with[a]);
             add(s, table[i].bug_class, 30 + 40 * unlikely + 20 * sure,
                 "all %d failures have %s, which %.0f %% of the cases have", e->bad,
@@ -168,12 +169,42 @@ static void suspect_places(suspects *s) {
         add(s, 12, 85, "every wrong element is of a row that sees nothing");
     }
     if (numeric > 0 && share(e->every[ATTEST_CLUE_SLIGHT], numeric) > 0.5) {
-        add(s, 17, 60 + 30 * share(e->every[ATTEST_CLUE_SLIGHT], numeric),
-            "in %d of %d failures all elements are right to six bits",
+        const double strength = 60 + 30 * share(e->every[ATTEST_CLUE_SLIGHT], numeric);
+        add(s, 17, strength, "in %d of %d failures all elements are right to six bits",
             e->every[ATTEST_CLUE_SLIGHT], numeric);
+        add(s, 18, strength - 2, "small weights that are lost would do the same");
     }
     if (always(s, ATTEST_CLUE_SWALLOWED)) {
         add(s, 21, 90, "only NaN and infinities that should be there are missing");
+    }
+    const double longer = share(e->longer_bad, e->longer_bad + e->longer_good);
+    if (e->shortest > 4 && longer > 0.9 && share(e->some[ATTEST_CLUE_LOST], numeric) < 0.5) {
+        add(s, 34, 74, "rows are right up to %d keys: parts are put together wrongly",
+            (int)e->shortest - 1);
+        add(s, 18, 72, "rows are right up to %d keys: what came before is not rescaled",
+            (int)e->shortest - 1);
+    } else if (e->shortest > 1 && e->longer_good > 0 && longer < 0.9) {
+        add(s, 23, 66, "lengths from %d keys on fail, but not all of them", (int)e->shortest);
+    }
+    if (numeric == e->bad && e->some[ATTEST_CLUE_LOST] == 0 &&
+        share(e->some[ATTEST_CLUE_SLIGHT], numeric) > 0.9) {
+        add(s, 17, 58, "all failures are small errors of some elements");
+    }
+    const int ordinary = bad_of(s, "mask-readback") + bad_of(s, "sizes") + bad_of(s, "heads");
+    if (ordinary == 0 && bad_of(s, "magnitude") > 0 && bad_of(s, "empty") == 0) {
+        add(s, 15, 57, "only scores of unusual size go wrong");
+    }
+    if (ordinary + bad_of(s, "oracle") + bad_of(s, "magnitude") == 0 && bad_of(s, "poison") > 0) {
+        add(s, 20, 88, "rows change with data they may not see, and are right otherwise");
+    }
+    if (e->some[ATTEST_CLUE_SWALLOWED] == e->bad && ordinary + bad_of(s, "oracle") == 0) {
+        add(s, 21, 86, "every failure lacks a NaN or an infinity that should be there");
+    }
+    if (bad_of(s, "huge") == e->bad) {
+        add(s, 27, 96, "only offsets and counts beyond 16, 31 or 32 bits fail");
+    }
+    if (bad_of(s, "unseen") == e->bad) {
+        add(s, 20, 90, "only the memory of keys that nobody sees is touched");
     }
     if (bad_of(s, "poison") > 0 && bad_of(s, "poison") >= e->bad / 2) {
         add(s, 20, 70, "rows change with data they may not see");
