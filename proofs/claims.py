@@ -104,9 +104,10 @@ def with_includes(paths):
     return sorted(found)
 
 
-def wp_sources():
-    """All but the list of claims, of which a part holds its own entry."""
-    paths = ["reference/row.c", "reference/mask.c"]
+def wp_sources(entry):
+    """The files of the entry and all of proofs/wp but the list of entries."""
+    paths = [entry["file"]] if "file" in entry else []
+    paths = paths + entry.get("lemmas", [])
     for directory, _, names in os.walk(os.path.join(ROOT, "proofs/wp")):
         if "__pycache__" not in directory:
             paths += [os.path.relpath(os.path.join(directory, name), ROOT) for name in names
@@ -129,7 +130,7 @@ def sources(claim, part):
     if "reading" in part:
         paths.append("proofs/readings/" + part["reading"])
     if part["tool"] == "wp":
-        paths += wp_sources()
+        paths += wp_sources(part["pinned"])
     return with_includes(paths + [JUDGE])
 
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a tensor whose shape, in an array of exactly its rank, is arbitrary: an accepted
- * shape takes exactly the product of its axes, worked out here in wide integers, and that is at
- * most the limit even where axes of 0 are left out.
+ * The bytes of a tensor whose shape lies in an array of exactly its rank: an accepted shape takes
+ * exactly the product of its axes, worked out here in wide integers, and that is at most the limit
+ * even where axes of 0 are left out.
+ *
+ * Axes are all int64_t, or with DIGITS those with that many significant bits, at any place: a
+ * product of two arbitrary 64-bit numbers is too much for a solver.
  */
 #include <stdlib.h>
 
@@ -11,11 +14,23 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+static int64_t any_axis(void) {
+#ifdef DIGITS
+    const uint64_t digits = nondet_byte() & ((1u << DIGITS) - 1);
+    return (int64_t)(digits << (nondet_byte() & 63));
+#else
+    return nondet_long();
+#endif
+}
+
 int main(void) {
     int64_t *shape = malloc(RANK * sizeof *shape);
     const uint64_t element = UINT64_C(1) << (nondet_byte() & 3);
     uint64_t bytes = 0;
     __CPROVER_assume(shape);
+    for (size_t axis = 0; axis < RANK; axis++) {
+        shape[axis] = any_axis();
+    }
     if (attest_shape_bytes(element, shape, RANK, &bytes)) {
         wide all = element, nonzero = element;
         for (size_t axis = 0; axis < RANK; axis++) {
