@@ -67,6 +67,9 @@ def main():
                f"{result['checks']} {result['case']}")
     with open(power.PAGE, encoding="utf-8") as file:
         report(file.read() == power.page(), "spec/power.md is what its data say", "run `make power`")
+    idle = power.by_check(kills.table(), kills.load_json(power.RESULTS, None)["levels"])[1]
+    report(not idle, "no check could be dropped without losing a mutant or its class",
+           ", ".join(idle))
     matrix.data["summary"] = kills.summaries(matrix)
     matrix.save(force=True)
     print(f"1..{number}")

@@ -21,6 +21,7 @@ enum {
     MERGE_MAX_OF_LAST,
     LSE_OF_LAST_SPLIT,
     LSE_SUMMED,
+    LSE_OF_NO_KEYS_FOR_ONE_HEAD,
     /* sinks */
     SINK_IN_EVERY_SPLIT,
     SINK_LOST_IF_FIRST_SPLIT_EMPTY,
@@ -35,6 +36,9 @@ enum {
     ZERO_LENGTH_ENTRY_SKIPPED
 };
 enum { SPLIT = 32 };
+#define HIDING                                                                                     \
+    (ATTEST_CAUSAL | ATTEST_WINDOW | ATTEST_WINDOW_SIZE | ATTEST_KEY_LENGTHS | ATTEST_MASK_BOOL |  \
+     ATTEST_MASK_ADD)
 
 /* A partial softmax: its output is divided by its own sum. */
 typedef struct part {
@@ -208,6 +212,9 @@ static void one_row(row *r) {
         waiting = *(volatile int64_t *)&count; /* until a split has been done */
     }
     finish(r, &all, &one, first_seen);
+    if (MUTANT == LSE_OF_NO_KEYS_FOR_ONE_HEAD && n->keys == 0 && !has(n, HIDING) && r->h > 0) {
+        r->lse = 0; /* an early return, before any mask is looked at */
+    }
     deliver(r);
 }
 

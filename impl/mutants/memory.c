@@ -38,6 +38,7 @@ enum {
     /* bounds */
     K_READ_IN_FOURS,
     V_ROW_READ_AHEAD,
+    Q_READ_FROM_BEFORE,
     OUTPUT_WRITTEN_IN_FOURS,
     OUTPUT_READ_FIRST,
     UNSEEN_KEYS_TOUCHED,
@@ -142,6 +143,9 @@ static void take(float *to, const attn_normal *n, const attest_tensor *t, int64_
     }
     for (int64_t c = size; MUTANT == K_READ_IN_FOURS && t == &n->problem->k && c % 4 != 0; c++) {
         ahead += get(t, start + c * step);
+    }
+    if (MUTANT == Q_READ_FROM_BEFORE && t == &n->problem->q) {
+        ahead = get(t, start - 1); /* a loop that starts one early and drops it */
     }
     if (MUTANT == V_ROW_READ_AHEAD && t == &n->problem->v) {
         ahead = get(t, start + t->stride[2]);

@@ -18,6 +18,7 @@ enum {
     SOFTCAP_IGNORED,
     SOFTCAP_CLAMPS,
     SOFTCAP_BEFORE_SCALE,
+    SOFTCAP_AS_INTEGER,
     /* product */
     PRODUCT_IN_HALF,
     PRODUCT_STORED_IN_HALF,
@@ -154,7 +155,8 @@ static float bias(const row *r, int64_t j) {
 static float score(const row *r, int64_t j) {
     const attn_normal *n = r->n;
     float s = scale_of(n) * product(r, j), b = bias(r, j), cap = (float)n->problem->softcap;
-    if (!has(n, ATTEST_SOFTCAP) || MUTANT == SOFTCAP_IGNORED) {
+    cap = MUTANT == SOFTCAP_AS_INTEGER ? truncf(cap) : cap; /* and 0 means off */
+    if (!has(n, ATTEST_SOFTCAP) || MUTANT == SOFTCAP_IGNORED || cap == 0) {
         return s + b;
     }
     if (MUTANT == SOFTCAP_AFTER_BIAS || MUTANT == SOFTCAP_AFTER_MASK) {
