@@ -242,6 +242,18 @@ static void domain_and_radius(void **state) {
     a = ask_as(&t, "f32-fastexp", &attn_profile_attest);
     expect(&a, ATTN_NO_RADIUS, ATTN_NO_RADIUS, ATTN_NO_RADIUS);
     assert_int_equal(attn_judge(&a.o[0], 1.0, NULL), ATTN_NO_VERDICT);
+    /* An infinite slope leaves no key any weight, unless a product overflows before it: inf - inf. */
+    double slope[1] = {INFINITY};
+    int64_t offset[1] = {5};
+    start(&t, ATTEST_ALIBI | ATTEST_SINKS | ATTEST_OFFSETS);
+    t.problem.slopes = f64(slope, 1, 1, 0, 0, 0);
+    t.problem.offsets = (attest_tensor){
+        .data = offset, .dtype = ATTEST_I64, .rank = 1, .shape = {1}, .stride = {1}};
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_FINITE);
+    t.q[0] = t.k[1] = 0x1p+64;
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
     start(&t, 0); /* a value that overflows on its way leaves the other column alone */
     t.v[0] = t.v[2] = 3e38;
     a = ask_as(&t, "f32-strict", &attn_profile_attest);
