@@ -124,13 +124,23 @@ int attest_command_diff(const attest_settings *s) {
     return s->gate ? worse : worse || d.fixed || d.added || d.gone || d.changed;
 }
 
+/* The plans were made from them. */
+static int same_boundaries(const attest_boundaries *a, const attest_boundaries *b) {
+    int same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++) {
+        same = a->found[i].axis == b->found[i].axis && a->found[i].at == b->found[i].at &&
+               a->found[i].period == b->found[i].period;
+    }
+    return same;
+}
+
 static int same_run(const attest_report *a, const attest_report *b) {
     return strcmp(a->target, b->target) == 0 && strcmp(a->level, b->level) == 0 &&
            strcmp(a->profile, b->profile) == 0 && strcmp(a->model, b->model) == 0 &&
            strcmp(a->kernel.name, b->kernel.name) == 0 &&
            strcmp(a->kernel.version, b->kernel.version) == 0 && a->seed == b->seed &&
            a->shards == b->shards && a->planned == b->planned &&
-           strcmp(a->sandbox, b->sandbox) == 0;
+           strcmp(a->sandbox, b->sandbox) == 0 && same_boundaries(&a->boundaries, &b->boundaries);
 }
 
 static int append(attest_report *all, attest_report *part) {

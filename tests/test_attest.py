@@ -122,6 +122,11 @@ def every_shard_finds_the_same_boundaries(folder):
     assert found[0]["boundaries"], "a tiled kernel has a tile"
     for other in found[1:]:
         assert all(other[k] == found[0][k] for k in ("boundaries", "probes", "planned"))
+    found[1]["boundaries"][0]["at"] += 1
+    with open(os.path.join(folder, "f2.json"), "w", encoding="utf-8") as file:
+        json.dump(found[1], file)
+    parts = [os.path.join(folder, f"f{i}.json") for i in range(1, 4)]
+    assert attest("merge", *parts).returncode == 2, "shards of other plans were merged"
     text = certify(folder, "t", "--only", "descriptor", target="builtin:tiled",
                    level="quick")[0].stdout
     assert re.search(r"boundaries found with \d+ probes:\n  keys +97 and every 96 on", text), text
