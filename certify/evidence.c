@@ -9,12 +9,14 @@ const char *const attest_attribute_names[ATTEST_ATTRIBUTES] = {
     [ATTEST_WITH_CAUSAL] = "the causal mask",
     [ATTEST_WITH_OFFSETS] = "offsets",
     [ATTEST_WITH_WINDOW] = "a window",
+    [ATTEST_WITH_BAND] = "a causal mask or a window",
     [ATTEST_WITH_LENGTHS] = "key lengths",
     [ATTEST_WITH_BOOL_MASK] = "a boolean mask",
     [ATTEST_WITH_ADDED_MASK] = "an additive mask",
     [ATTEST_WITH_MASK] = "a mask",
     [ATTEST_WITH_REPEATED_MASK] = "a mask that repeats along an axis",
     [ATTEST_WITH_OTHER_MASK_TYPE] = "a mask of another type than q",
+    [ATTEST_WITH_BIAS] = "a bias",
     [ATTEST_WITH_SCALE] = "a scale",
     [ATTEST_WITH_SOFTCAP] = "a softcap",
     [ATTEST_WITH_SINKS] = "sinks",
@@ -45,12 +47,14 @@ static void attributes_of(const attest_case *c, int has[ATTEST_ATTRIBUTES]) {
     has[ATTEST_WITH_CAUSAL] = (f & ATTEST_CAUSAL) != 0;
     has[ATTEST_WITH_OFFSETS] = (f & ATTEST_OFFSETS) != 0;
     has[ATTEST_WITH_WINDOW] = (f & (ATTEST_WINDOW | ATTEST_WINDOW_SIZE)) != 0;
+    has[ATTEST_WITH_BAND] = has[ATTEST_WITH_CAUSAL] || has[ATTEST_WITH_WINDOW];
     has[ATTEST_WITH_LENGTHS] = (f & ATTEST_KEY_LENGTHS) != 0;
     has[ATTEST_WITH_BOOL_MASK] = (f & ATTEST_MASK_BOOL) != 0;
     has[ATTEST_WITH_ADDED_MASK] = (f & ATTEST_MASK_ADD) != 0;
     has[ATTEST_WITH_MASK] = mask;
     has[ATTEST_WITH_REPEATED_MASK] = mask && c->mask_full != 15;
     has[ATTEST_WITH_OTHER_MASK_TYPE] = (f & ATTEST_MASK_ADD) && c->mask_type != c->q_type;
+    has[ATTEST_WITH_BIAS] = (f & (ATTEST_MASK_ADD | ATTEST_ALIBI)) != 0;
     has[ATTEST_WITH_SCALE] = (f & ATTEST_SCALE) != 0;
     has[ATTEST_WITH_SOFTCAP] = (f & ATTEST_SOFTCAP) != 0;
     has[ATTEST_WITH_SINKS] = (f & ATTEST_SINKS) != 0;

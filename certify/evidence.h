@@ -12,12 +12,14 @@ typedef enum attest_attribute {
     ATTEST_WITH_CAUSAL,
     ATTEST_WITH_OFFSETS,
     ATTEST_WITH_WINDOW,
+    ATTEST_WITH_BAND, /* causal or a window */
     ATTEST_WITH_LENGTHS,
     ATTEST_WITH_BOOL_MASK,
     ATTEST_WITH_ADDED_MASK,
     ATTEST_WITH_MASK,
     ATTEST_WITH_REPEATED_MASK, /* an axis of length 1, or fewer axes */
     ATTEST_WITH_OTHER_MASK_TYPE,
+    ATTEST_WITH_BIAS, /* an additive mask or ALiBi */
     ATTEST_WITH_SCALE,
     ATTEST_WITH_SOFTCAP,
     ATTEST_WITH_SINKS,

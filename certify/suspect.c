@@ -68,6 +68,7 @@ static void suspect_options(suspects *s) {
         {ATTEST_WITH_WINDOW, 5},         {ATTEST_WITH_BOOL_MASK, 8},
         {ATTEST_WITH_ADDED_MASK, 9},     {ATTEST_WITH_OTHER_MASK_TYPE, 9},
         {ATTEST_WITH_MASK, 10},          {ATTEST_WITH_REPEATED_MASK, 10},
+        {ATTEST_WITH_BIAS, 10},          {ATTEST_WITH_MANY_KEYS, 23},
         {ATTEST_WITH_LENGTHS, 7},        {ATTEST_WITH_F16, 17},
         {ATTEST_WITH_BF16, 17},          {ATTEST_WITH_NARROW_TYPE, 17},
         {ATTEST_WITH_CAUSAL, 1},         {ATTEST_WITH_OFFSETS, 1},
@@ -177,6 +178,17 @@ static void suspect_places(suspects *s) {
     if (always(s, ATTEST_CLUE_SWALLOWED)) {
         add(s, 21, 90, "only NaN and infinities that should be there are missing");
     }
+    if (needs(s, ATTEST_WITH_BAND) && always(s, ATTEST_CLUE_LATER_ROW)) {
+        add(s, 1, 78, "later rows of a block get the keys of its first row");
+        add(s, 5, 77, "the loop over keys has the bounds of another row");
+    }
+    if (numeric > 0 && e->some[ATTEST_CLUE_FULL_ROW] == 0 && e->some[ATTEST_CLUE_EMPTY_ROW] == 0) {
+        if (always(s, ATTEST_CLUE_LOST)) {
+            add(s, 13, 89, "NaN appears only in rows that see some keys and not others");
+        } else if (s->of[23].strength > 0) {
+            add(s, 13, s->of[23].strength, "keys are lost only in rows that do not see all");
+        }
+    }
     const double longer = share(e->longer_bad, e->longer_bad + e->longer_good);
     if (e->shortest > 4 && longer > 0.9 && share(e->some[ATTEST_CLUE_LOST], numeric) < 0.5) {
         add(s, 34, 74, "rows are right up to %d keys: parts are put together wrongly",
@@ -199,6 +211,11 @@ static void suspect_places(suspects *s) {
     }
     if (e->some[ATTEST_CLUE_SWALLOWED] == e->bad && ordinary + bad_of(s, "oracle") == 0) {
         add(s, 21, 86, "every failure lacks a NaN or an infinity that should be there");
+    }
+    const int one_call = bad_of(s, "oracle") + bad_of(s, "sizes") + bad_of(s, "vectors") +
+                         bad_of(s, "empty") + bad_of(s, "special") + bad_of(s, "heads");
+    if (one_call == 0 && bad_of(s, "mask-readback") > 0 && bad_of(s, "poison") > 0) {
+        add(s, 32, 89, "only cases of several calls fail: a call remembers the one before");
     }
     if (bad_of(s, "huge") == e->bad) {
         add(s, 27, 96, "only offsets and counts beyond 16, 31 or 32 bits fail");
