@@ -90,11 +90,15 @@ fuzz-cover:
 	    LDFLAGS=-fprofile-instr-generate fuzz_alone=1 fuzz-programs
 
 # With ASan where the compiler behind AFL++ has its run time.
+AFL_TARGETS ?= $(fuzz_targets) any
 fuzz-afl: ## build the fuzz targets for AFL++, in build/fuzz-afl/fuzz
+	@mkdir -p build/fuzz-afl
 	+echo 'int main(void) { return 0; }' | AFL_QUIET=1 afl-clang-fast -fsanitize=address -x c - \
-	    -o build/has-asan 2>/dev/null && san=address; \
+	    -o build/fuzz-afl/has-asan 2>/dev/null && san=address; \
 	AFL_QUIET=1 $(MAKE) --no-print-directory CC=afl-clang-fast OPT=-O1 B=build/fuzz-afl SAN=$$san \
-	    fuzz_engine=-fsanitize=fuzzer fuzz-programs
+	    fuzz_engine=-fsanitize=fuzzer $(AFL_TARGETS:%=build/fuzz-afl/fuzz/%)
+	$(CC) -std=c11 -O2 $(WARNINGS) -fPIC -shared -Ispec -Ireference -Ifuzz fuzz/afl_mutator.c \
+	    fuzz/mutate.c -o build/fuzz-afl/afl_mutator.so
 
 fuzz: fuzz-build ## fuzz TARGET=flash (default: all, in turn) for TIME=60 seconds each
 	$(PYTHON) fuzz/run fuzz $(TARGET) --time $(TIME)
@@ -118,4 +122,8 @@ fuzz-mutants: fuzz-build ## how long the fuzzer alone needs for each mutant; res
 fuzz-long: fuzz-build ## ten minutes of CPU time of each target; resumes where it stopped
 	$(PYTHON) fuzz/run long --time 600
 	$(PYTHON) fuzz/run tables
-check-full: fuzz-mutants fuzz-long
+
+.PHONY: fuzz-oss
+fuzz-oss: ## run the build script of OSS-Fuzz in a fresh clone, then each target it makes
+	fuzz/oss-fuzz/check.sh
+check-full: fuzz-mutants fuzz-long fuzz-oss

@@ -3,9 +3,10 @@
 # Builds every target for the engine and sanitizer that OSS-Fuzz asks for ($CC, $CFLAGS,
 # $LIB_FUZZING_ENGINE), with corpus and dictionary beside it in $OUT.
 cd "$SRC/attest"
+case ${CXXFLAGS:-} in *libc++*) runtime=-lc++ ;; *) runtime=-lstdc++ ;; esac # of the engine
 flags="-O1 -fno-omit-frame-pointer ${CFLAGS:-}"
 make -j"$(nproc)" B=build/oss-fuzz CC="$CC" OPT="$flags" \
-    WARNINGS= fuzz_engine="$LIB_FUZZING_ENGINE -lstdc++" fuzz_rpath='$$ORIGIN' fuzz-programs
+    WARNINGS= fuzz_engine="$LIB_FUZZING_ENGINE $runtime" fuzz_rpath='$$ORIGIN' fuzz-programs
 while read -r target _; do
     case $target in '' | '#'*) continue ;; esac
     cp "build/oss-fuzz/fuzz/$target" "$OUT/"
