@@ -37,6 +37,15 @@ static int broke(const suspects *s, const char *id) {
     return attest_evidence_broke(s->report, id, NULL);
 }
 
+static int crashed(const suspects *s, const char *id) {
+    int count = 0;
+    for (size_t i = 0; i < s->report->count; i++) {
+        const attest_result *r = &s->report->entries[i].result;
+        count += r->verdict == ATTEST_CRASH && r->broken == attest_requirement_index(id);
+    }
+    return count;
+}
+
 static int bad_of(const suspects *s, const char *check) {
     for (int k = 0; k < ATTEST_MOST_CHECKS && attest_check_at(k) != NULL; k++) {
         if (strcmp(attest_check_at(k)->name, check) == 0) {
@@ -111,7 +120,7 @@ static void suspect_conduct(suspects *s) {
     const int bits = e->clued > 0 ? 0
                                   : broke(s, "DET-03") + broke(s, "DET-04") + broke(s, "DET-05") +
                                         broke(s, "DET-06") + broke(s, "DET-07") + broke(s, "DET-09");
-    const int crashes = broke(s, "MEM-01") + broke(s, "MEM-07");
+    const int crashes = broke(s, "MEM-01"), overrun = crashed(s, "MEM-05");
     if (broke(s, "MEM-03") > 0) {
         add(s, 39, 100, "%d calls changed their inputs", broke(s, "MEM-03"));
     }
@@ -123,7 +132,9 @@ static void suspect_conduct(suspects *s) {
     if (broke(s, "DET-01") + broke(s, "DET-02") + broke(s, "DET-10") > 0) {
         add(s, 32, 92, "the same call does not always give the same bits");
     }
-    if (broke(s, "MEM-05") > 0) {
+    if (overrun > 0) {
+        add(s, 28, 98, "%d accesses outside the workspace", overrun);
+    } else if (broke(s, "MEM-05") > 0) {
         add(s, 32, 97, "outputs changed after a call had returned");
     }
     if (dirty > 0 && e->alone_other == 0) {
@@ -132,6 +143,18 @@ static void suspect_conduct(suspects *s) {
     if (e->some[ATTEST_CLUE_UNWRITTEN] > 0) {
         add(s, 30, 80 + 10 * share(e->some[ATTEST_CLUE_UNWRITTEN], e->clued),
             "wrong elements hold what they held before the call");
+    }
+    if (s->of[30].strength > 60 && needs(s, ATTEST_WITH_STRIDES)) {
+        add(s, 25, 95, "with strides, gaps between elements are taken for elements");
+    }
+    if (s->of[30].strength > 60 && needs(s, ATTEST_WITH_OTHER_VALUE_SIZE)) {
+        add(s, 24, 95, "outputs are not written where the value size is not the head size");
+    }
+    if (s->of[30].strength > 60 && needs(s, ATTEST_WITH_WINDOW)) {
+        add(s, 5, 95, "with a window some rows are never computed");
+    }
+    if (attest_evidence_broke(s->report, "ISO-06", "heads") > 0) {
+        add(s, 33, 90, "K and V of another batch entry are read");
     }
     if (bits > 0 && bits == e->bad) {
         const int by_batch = broke(s, "DET-04") + broke(s, "DET-05") + broke(s, "DET-06");
@@ -175,15 +198,16 @@ static void suspect_places(suspects *s) {
             e->every[ATTEST_CLUE_SLIGHT], numeric);
         add(s, 18, strength - 2, "small weights that are lost would do the same");
     }
-    if (always(s, ATTEST_CLUE_SWALLOWED)) {
+    if (always(s, ATTEST_CLUE_SWALLOWED) && !always(s, ATTEST_CLUE_LSE)) {
         add(s, 21, 90, "only NaN and infinities that should be there are missing");
     }
-    if (needs(s, ATTEST_WITH_BAND) && always(s, ATTEST_CLUE_LATER_ROW)) {
-        add(s, 1, 78, "later rows of a block get the keys of its first row");
+    if (needs(s, ATTEST_WITH_BAND) && always(s, ATTEST_CLUE_LATER_ROW) &&
+        !needs(s, ATTEST_WITH_GROUPS)) {
+        add(s, 1, needs(s, ATTEST_WITH_WINDOW) ? 76 : 78, "later rows of a block get the keys of its first row");
         add(s, 5, 77, "the loop over keys has the bounds of another row");
     }
     if (numeric > 0 && e->some[ATTEST_CLUE_FULL_ROW] == 0 && e->some[ATTEST_CLUE_EMPTY_ROW] == 0) {
-        if (always(s, ATTEST_CLUE_LOST)) {
+        if (always(s, ATTEST_CLUE_LOST) && bad_of(s, "poison") == 0) {
             add(s, 13, 89, "NaN appears only in rows that see some keys and not others");
         } else if (s->of[23].strength > 0) {
             add(s, 13, s->of[23].strength, "keys are lost only in rows that do not see all");
@@ -195,8 +219,12 @@ static void suspect_places(suspects *s) {
             (int)e->shortest - 1);
         add(s, 18, 72, "rows are right up to %d keys: what came before is not rescaled",
             (int)e->shortest - 1);
-    } else if (e->shortest > 1 && e->longer_good > 0 && longer < 0.9) {
+    } else if (e->shortest > 1 && e->longer_bad > 2 && e->longer_good > 0) {
         add(s, 23, 66, "lengths from %d keys on fail, but not all of them", (int)e->shortest);
+        add(s, 18, e->shortest > 4 ? 60 : 0, "rows are right up to %d keys", (int)e->shortest - 1);
+    }
+    if (needs(s, ATTEST_WITH_MANY_QUERIES) && always(s, ATTEST_CLUE_LATER_ROW)) {
+        add(s, 30, 60, "rows behind the first ones start with what those left behind");
     }
     if (numeric == e->bad && e->some[ATTEST_CLUE_LOST] == 0 &&
         share(e->some[ATTEST_CLUE_SLIGHT], numeric) > 0.9) {
@@ -206,8 +234,12 @@ static void suspect_places(suspects *s) {
     if (ordinary == 0 && bad_of(s, "magnitude") > 0 && bad_of(s, "empty") == 0) {
         add(s, 15, 57, "only scores of unusual size go wrong");
     }
-    if (ordinary + bad_of(s, "oracle") + bad_of(s, "magnitude") == 0 && bad_of(s, "poison") > 0) {
-        add(s, 20, 88, "rows change with data they may not see, and are right otherwise");
+    if (ordinary + bad_of(s, "oracle") + bad_of(s, "options") + bad_of(s, "magnitude") == 0 &&
+        bad_of(s, "poison") > 0) {
+        add(s, 20, 99, "rows change with data they may not see, and are right otherwise");
+    }
+    if (bad_of(s, "sizes") == 0 && 2 * broke(s, "SPV-04") >= e->bad) {
+        add(s, 18, 94, "only the smallest numbers are lost");
     }
     if (e->some[ATTEST_CLUE_SWALLOWED] == e->bad && ordinary + bad_of(s, "oracle") == 0) {
         add(s, 21, 86, "every failure lacks a NaN or an infinity that should be there");
@@ -237,7 +269,13 @@ static void suspect_by_checks(suspects *s) {
             votes[r->bug_class]++;
         }
     }
+    /* Its kinds each stand for a class, and hardly anything else failed. */
+    const int by_kind = bad_of(s, "magnitude") >= 0.7 * s->e.bad;
     for (int number = 1; number <= ATTEST_CLASSES; number++) {
+        if (by_kind && votes[number] > 0.5 * s->e.bad) {
+            add(s, number, 93, "%d of %d failures are scores of the size that such a bug needs",
+                votes[number], s->e.bad);
+        }
         if (votes[number] > 0) {
             add(s, number, 10 + 45 * share(votes[number], s->e.bad), "%d of %d failures point there",
                 votes[number], s->e.bad);

@@ -163,7 +163,9 @@ def headline(table, levels):
         f"({percent(first, total)}), and among",
         f"  the two it may name for {either} ({percent(either, total)}). Two, because bugs of"
         " different classes can do the same",
-        "  to results: nothing outside tells a wrong merge of parts from a wrong rescaling of tiles."]
+        "  to results: nothing outside tells a wrong merge of parts from a wrong rescaling of tiles. The",
+        "  rules of naming (`certify/suspect.c`) were written with these mutants at hand; how well they",
+        "  name other bugs is not measured."]
 
 
 def survivors(table, levels):
