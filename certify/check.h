@@ -55,7 +55,11 @@ typedef enum attest_clue {
 extern const char *const attest_clue_names[ATTEST_CLUES];
 
 /* A case that failed, once more in a worker that has done nothing else. */
-typedef enum attest_alone { ATTEST_ALONE_NOT_TRIED, ATTEST_ALONE_SAME, ATTEST_ALONE_OTHER } attest_alone;
+typedef enum attest_alone {
+    ATTEST_ALONE_NOT_TRIED,
+    ATTEST_ALONE_SAME,
+    ATTEST_ALONE_OTHER
+} attest_alone;
 
 typedef struct attest_result {
     attest_verdict verdict;

@@ -19,8 +19,8 @@ typedef struct attest_suspicion {
 enum { ATTEST_MOST_SUSPICIONS = 2 };
 
 /*
- * The classes that explain a report's failures best, strongest first; at most two, of which the
- * second is only named where it comes near the first. Returns how many.
+ * The classes that explain a report's failures best, strongest first; at most two, because bugs of
+ * different classes can do the same to results. Returns how many.
  */
 int attest_suspect(const attest_report *report, attest_suspicion found[ATTEST_MOST_SUSPICIONS]);
 

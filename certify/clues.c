@@ -32,7 +32,7 @@ static attest_clue_row row_of(const attn_normal *n, const int64_t place[4]) {
                              : ATTEST_CLUE_ROW_SEES_SOME;
 }
 
-/* Only the pattern of NaNs tells by its bytes: zeros, and noise read as numbers, could be results. */
+/* Only the pattern of NaNs tells by its bytes: zeros and noise could be results. */
 static int unwritten(const attest_stage *stage, int in_lse, const int64_t place[4]) {
     const int slot = in_lse ? ATTEST_SLOT_LSE : ATTEST_SLOT_O;
     const attest_place *p = &stage->place[slot];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * evidence.h - what the failures of a run have in common and the rest has not: options, sizes, types
- * and layouts of the cases, requirements broken, places of wrong elements, known errors.
+ * evidence.h - what the failures of a run have in common and the rest has not: options, sizes,
+ * types and layouts of the cases, requirements broken, places of wrong elements, known errors.
  */
 #ifndef ATTEST_EVIDENCE_H
 #define ATTEST_EVIDENCE_H

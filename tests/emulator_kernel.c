@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The emulator behind the kernel ABI: a kernel that is right, and makes errors as large and sums in
- * orders as odd as its model MODEL allows. Certifying it must raise no alarm. It takes finite inputs
- * only; draws depend on the row index alone, so that the same call gives the same bits.
+ * orders as odd as its model MODEL allows. Certifying it must raise no alarm. It takes finite
+ * inputs only; draws depend on the row index alone, so that the same call gives the same bits.
  */
 #include <math.h>
 #include <stdio.h>
