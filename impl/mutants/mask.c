@@ -31,6 +31,7 @@ enum {
     WINDOW_RIGHT_EXCLUSIVE,
     WINDOW_ZERO_IS_NONE,
     WINDOW_SIZE_ONE_MORE,
+    WINDOW_EXCLUSIVE_AT_HEAD_SIZE_16,
     /* batch entries */
     LENGTH_OF_FIRST_ENTRY,
     LENGTH_OF_LONGEST_ENTRY,
@@ -123,6 +124,7 @@ static int in_window(const row *r, int64_t j) {
         left += MUTANT == WINDOW_LEFT_ONE_MORE && has(n, ATTEST_WINDOW);
         left += MUTANT == WINDOW_SIZE_ONE_MORE && has(n, ATTEST_WINDOW_SIZE);
         left -= MUTANT == WINDOW_LEFT_EXCLUSIVE && has(n, ATTEST_WINDOW) && left > 0;
+        left -= MUTANT == WINDOW_EXCLUSIVE_AT_HEAD_SIZE_16 && n->head_size == 16 && left > 0;
     }
     right -= MUTANT == WINDOW_RIGHT_EXCLUSIVE && right > 0;
     return attn_sees_window(r->i, offset, left, right, j);
