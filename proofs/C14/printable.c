@@ -12,7 +12,8 @@ int main(void) {
     __CPROVER_assume(text);
     attest_printable(text, size);
     if (at < size) {
-        PROVE(text[at] == '\0' || (text[at] >= ' ' && text[at] <= '~'), "C14 every byte is harmless");
+        PROVE(text[at] == '\0' || (text[at] >= ' ' && text[at] <= '~'),
+              "C14 every byte is harmless");
         PROVE(text[size - 1] == '\0', "C14 the text ends");
         REACHED(at + 2 == size && text[at] == '?', "a long text");
     }
