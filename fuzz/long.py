@@ -53,12 +53,14 @@ def copy_of(target, digest):
     return program
 
 
-def parts_of(target, digest):
+def parts_of(target, digest=None):
+    """The parts measured on these sources; without a digest, on those measured last."""
     if not os.path.exists(PARTS):
         return []
     with open(PARTS, encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
-    return [r for r in records if r["target"] == target and r["hash"] == digest]
+        records = [r for r in map(json.loads, file) if r["target"] == target]
+    digest = digest or (records[-1]["hash"] if records else None)
+    return [r for r in records if r["hash"] == digest]
 
 
 def total_of(parts):
@@ -73,7 +75,7 @@ def collect():
     """What was measured here goes into the data in the tree; what was not stays as it is."""
     data = load()
     for target in ORDER:
-        parts = parts_of(target, hash_of(sources_of(target)))
+        parts = parts_of(target, hash_of(sources_of(target))) or parts_of(target)
         if parts:
             data[target] = total_of(parts)
     with open(DATA, "w", encoding="utf-8") as file:

@@ -25,10 +25,20 @@ def kernel_of(name):
     return os.path.join(os.path.dirname(FUZZ), "mutants", name.replace("/", "-") + ".so")
 
 
-def digest_of(name):
+def sources_of(name):
     headers = glob.glob(os.path.join(ROOT, "impl/mutants/*.h"))
-    return hash_of([f"impl/mutants/{name.split('/')[0]}.c", *HARNESS,
-                    *(os.path.relpath(path, ROOT) for path in headers)])
+    return [f"impl/mutants/{name.split('/')[0]}.c",
+            *(os.path.relpath(path, ROOT) for path in headers)]
+
+
+def digest_of(name):
+    return hash_of([*sources_of(name), *HARNESS])
+
+
+def built(name):
+    """Whether the kernel is there and not older than its sources."""
+    newest = max(os.path.getmtime(os.path.join(ROOT, source)) for source in sources_of(name))
+    return os.path.exists(kernel_of(name)) and os.path.getmtime(kernel_of(name)) >= newest
 
 
 def known_records():
@@ -44,6 +54,8 @@ def known_records():
 
 def measure(name, seed, seconds):
     """From an empty corpus until something is found, for so many CPU seconds at most."""
+    if not built(name):
+        raise RuntimeError(f"{name} is not built from these sources: make fuzz-mutants does it all")
     with tempfile.TemporaryDirectory() as artifacts:
         result = fuzz_once("any", seed, [f"-timeout={WAIT}"], artifacts, cpu=seconds,
                            env={**os.environ, "ATTEST_KERNEL": kernel_of(name)})
@@ -113,7 +125,8 @@ def collect(seeds=3):
             lines.append(f" {json.dumps(name)}: [\n" + ",\n".join(shown) + "\n ]")
     if lines:
         with open(DATA, "w", encoding="utf-8") as file:
-            file.write("{\n" + ",\n".join(lines) + "\n}\n")
+            file.write(f'{{"all": {len(all_mutants())}, "mutants": {{\n' + ",\n".join(lines) +
+                       "\n}}\n")
 
 
 def command_mutants(options):

@@ -44,19 +44,19 @@ def mutant_lines():
     if not os.path.exists(mutants.DATA):
         return []
     with open(mutants.DATA, encoding="utf-8") as file:
-        runs = json.load(file)
-    names = mutants.all_mutants()
-    measured = [name for name in names if name in runs]
+        data = json.load(file)
+    runs = data["mutants"]
+    measured = list(runs)
     found = [name for name in measured if any(run["found"] for run in runs[name])]
     always = [name for name in measured if all(run["found"] for run in runs[name])]
     seeds = {len(runs[name]) for name in measured}
     commits = sorted({run["commit"] for name in measured for run in runs[name]})
     share = f"{100 * len(found) / max(len(measured), 1):.0f} %"
     lines = ["", "## Kernels that are wrong on purpose", "",
-             "From an empty corpus, at most 60 CPU seconds, "
-             f"{' or '.join(map(str, sorted(seeds)))} seeds. {len(measured)} of {len(names)} mutants are",
-             f"measured: {len(found)} ({share}) are found with one seed or more, {len(always)} with every "
-             f"one. Measured at {', '.join(commits)}.", "",
+             "From an empty corpus, at most 60 CPU seconds, seeds: "
+             f"{' or '.join(map(str, sorted(seeds)))}. Of {data['all']} mutants {len(measured)} are",
+             f"measured: {len(found)} ({share}) are found with one seed or more, {len(always)} with "
+             f"every one. Measured at {', '.join(commits)}.", "",
              row("mutant", "found", "median CPU seconds", "median executions", "first finding"),
              "|---|---|---|---|---|"]
     for name in measured:
@@ -64,7 +64,8 @@ def mutant_lines():
         if hits:
             finding = hits[0]["finding"].replace("|", "/")
             finding = finding.split(" on ")[0].split(": o[")[0][:48]
-            lines.append(row(name, f"{len(hits)}/{len(runs[name])}", middle([r["cpu"] for r in hits]),
+            lines.append(row(name, f"{len(hits)}/{len(runs[name])}",
+                             middle([r["cpu"] for r in hits]),
                              middle([r["executions"] for r in hits]), finding))
         else:
             lines.append(row(name, f"0/{len(runs[name])}", "", "", ""))
