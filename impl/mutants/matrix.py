@@ -128,10 +128,15 @@ def each(jobs, items, work):
     """Results of work(item), several at a time; progress on a terminal."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         futures = {pool.submit(work, item): item for item in items}
-        for number, future in enumerate(concurrent.futures.as_completed(futures), 1):
-            if sys.stderr.isatty():
-                print(f"\r\033[K{number}/{len(items)} {futures[future]}", end="", file=sys.stderr)
-            yield futures[future], future.result()
+        try:
+            for number, future in enumerate(concurrent.futures.as_completed(futures), 1):
+                if sys.stderr.isatty():
+                    print(f"\r\033[K{number}/{len(items)} {futures[future]}", end="",
+                          file=sys.stderr)
+                yield futures[future], future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # what is not begun can wait
+            raise
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
 
