@@ -70,4 +70,4 @@ check-mutants: $(mutant_tools)
 	$(MAKE) --no-print-directory mutants compare-rules
 	$(MAKE) --no-print-directory false-alarms SEEDS=1-20
 
-run-tests: mutant-kernels
+run-tests: mutant-kernels $(emulators)
