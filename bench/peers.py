@@ -9,6 +9,8 @@ import ctypes as c
 import os
 import struct
 
+import ggml
+
 
 def composed(build):
     """OpenBLAS sgemm, softmax, sgemm over blocks of 64 rows (composed.c)."""
@@ -20,6 +22,38 @@ def composed(build):
         o = case.empty_output()
         pointers = [c.c_void_p(x.ctypes.data) for x in (case.q, case.k, case.v, o)]
         return lambda: (function(*pointers, shape, threads), o)[1]
+    return make
+
+
+class OneDNN:
+    """Product, softmax, product by oneDNN (onednn.c); holds its scores until it is deleted."""
+
+    def __init__(self, library, case, threads):
+        import numpy as np
+        self.library, self.o = library, case.empty_output()
+        group = case.shape[1] // case.shape[2]
+        mask = np.where(np.tile(case.full_mask(), (group, 1)), np.float32(0), np.float32(-np.inf))
+        self.kept = (case.q, case.k, case.v, mask)
+        pointers = [c.c_void_p(x.ctypes.data) for x in (*self.kept, self.o)]
+        self.peer = c.c_void_p(library.bench_onednn_new(*pointers, (c.c_int64 * 6)(*case.shape),
+                                                        threads))
+
+    def __call__(self):
+        if not self.library.bench_onednn_run(self.peer):
+            raise RuntimeError("oneDNN")
+        return self.o
+
+    def __del__(self):
+        self.library.bench_onednn_free(self.peer)
+
+
+def onednn(build):
+    library = c.CDLL(os.path.join(build, "bench", "libonednn.so"))
+    library.bench_onednn_new.restype = c.c_void_p
+
+    def make(case, threads):
+        case.plain_causal()
+        return OneDNN(library, case, threads)
     return make
 
 
@@ -155,5 +189,6 @@ def onnx_gqa(_build):
     return make
 
 
-PEERS = {"OpenBLAS composed": composed, "PyTorch SDPA": torch_sdpa,
-         "ONNX Runtime Attention": onnx_attention, "ONNX Runtime GQA": onnx_gqa}
+PEERS = {"OpenBLAS composed": composed, "oneDNN composed": onednn, "PyTorch SDPA": torch_sdpa,
+         "ONNX Runtime Attention": onnx_attention, "ONNX Runtime GQA": onnx_gqa,
+         "ggml flash": ggml.flash, "ggml unfused": ggml.unfused}

@@ -34,7 +34,7 @@ why3_origin() {
 
 peer_there() { ls -d "$tools"/bench-venv/lib/python3*/site-packages/"$1" >/dev/null 2>&1; }
 
-peers='onnxruntime matplotlib torch'
+peers='onnxruntime matplotlib torch pywhispercpp' # the last one brings ggml
 
 missing_private() {
     if has prove; then

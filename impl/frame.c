@@ -106,15 +106,16 @@ static void load_bias(const block_t *block, const scratch_t *scratch, const tile
     }
 }
 
-/* Without a branch: a mask may be as random as it likes. */
+/* Without a branch: a mask may be as random as it likes. A store of bytes may alias anything, hence
+ * the copies of what does not change. */
 static void and_mask(const block_t *block, const scratch_t *scratch, const tile *t) {
+    const int64_t stride = block->mask_stride;
     for (size_t r = 0; r < block->rows; r++) {
-        const unsigned char *mask =
-            block->mask_bool + (block->mask_at[r] + t->start * block->mask_stride);
-        for (size_t j = 0; j < t->keys; j++) {
-            unsigned char shown = mask[(int64_t)j * block->mask_stride] != 0;
-            scratch->visible[j * ROWS + r] =
-                (unsigned char)(scratch->visible[j * ROWS + r] & shown);
+        const unsigned char *mask = block->mask_bool + (block->mask_at[r] + t->start * stride);
+        unsigned char *visible = scratch->visible + r;
+        for (size_t j = 0, n = t->keys; j < n; j++) {
+            unsigned char shown = mask[(int64_t)j * stride] != 0;
+            visible[j * ROWS] = (unsigned char)(visible[j * ROWS] & shown);
         }
     }
 }

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scores of few rows, as when decoding: a part of micro_vector.c. Lanes are keys: LANES x LANES
- * elements of K are turned so that a vector holds one dimension of LANES keys, which all rows
+ * Scores of few rows, as when decoding: a part of micro_vector.c. Lanes are keys: TURN dimensions
+ * of LANES keys are turned so that a vector holds one dimension of all of them, which all rows
  * share. Each sum still runs along d in order, and K may be narrower than binary32.
  */
+enum { LINE = 64 };
 
-/* One block: `n` dimensions of `count` keys; strides in bytes. */
-static SIMD void turn_block(vec *sum, const float *q, const char *k, int64_t k_stride, size_t n,
-                            size_t count, size_t rows, int64_t ahead, uint32_t storage) {
-    vec x[LANES];
-    UNROLLED for (size_t l = 0; l < LANES; l++) {
-        x[l] = v_set(0.0f);
-        if (l < count) {
-            x[l] = v_load_as(k, n, storage);
-            __builtin_prefetch(k + ahead);
-            k += k_stride;
-            __asm__("" : "+r"(k)); /* one running pointer, not an induction variable for each l */
-        }
-    }
-    v_transpose(x);
-    UNROLLED for (size_t e = 0; e < LANES; e++) {
+static SIMD void add_turned(vec *sum, const float *q, const char *k, int64_t stride, size_t n,
+                            size_t rows, uint32_t storage) {
+    vec x[TURN];
+    v_load_turned(x, k, stride, storage);
+    __asm__("" : "+r"(q)); /* load its elements again: they are too many to keep in registers */
+    UNROLLED for (size_t e = 0; e < TURN; e++) {
         if (e < n) {
             UNROLLED for (size_t r = 0; r < rows; r++) {
                 sum[r] = v_fma(v_set(q[e * ROWS + r]), x[e], sum[r]);
@@ -28,45 +20,75 @@ static SIMD void turn_block(vec *sum, const float *q, const char *k, int64_t k_s
     }
 }
 
-static SIMD void score_turned(float *s, const float *q, const char *k, int64_t k_stride, size_t d,
-                              float scale, size_t count, size_t rows, int64_t ahead,
-                              uint32_t storage) {
-    const size_t size = size_of(storage);
-    vec sum[FEW_ROWS];
+/* The same for a block that is not whole: its elements are widened one by one. */
+static SIMD void add_part(vec *sum, const float *q, const char *k, int64_t stride, size_t n,
+                          size_t count, size_t rows, uint32_t storage) {
+    float block[LANES * TURN] = {0};
+    for (size_t l = 0; l < count; l++) {
+        for (size_t e = 0; e < n; e++) {
+            const char *from = k + (int64_t)l * stride + e * size_of(storage);
+            block[l * TURN + e] = (float)attn_load(storage, from);
+        }
+    }
+    add_turned(sum, q, (const char *)block, TURN * sizeof(float), n, rows, ATTEST_F32);
+}
+
+/* The sums of `count` keys, scaled, to where their scores belong. */
+static SIMD void store_group(float *s, const vec *sum, float scale, size_t count, size_t rows) {
+    vec score[FEW_ROWS];
     float lane[FEW_ROWS * LANES];
-    size_t c = 0;
-    UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
-    for (; c + LANES <= d; c += LANES) {
-        turn_block(sum, q + c * ROWS, k + c * size, k_stride, LANES, count, rows, ahead, storage);
+    UNROLLED for (size_t r = 0; r < rows; r++) { score[r] = v_mul(v_set(scale), sum[r]); }
+    if (count == LANES && rows == 4) {
+        v_store_turned(s, ROWS, score);
+        return;
     }
-    if (c < d) {
-        turn_block(sum, q + c * ROWS, k + c * size, k_stride, d - c, count, rows, 0, storage);
-    }
-    UNROLLED for (size_t r = 0; r < rows; r++) {
-        v_store(lane + r * LANES, v_mul(v_set(scale), sum[r]));
-    }
+    UNROLLED for (size_t r = 0; r < rows; r++) { v_store(lane + r * LANES, score[r]); }
     for (size_t l = 0; l < count; l++) {
         UNROLLED for (size_t r = 0; r < rows; r++) { s[l * ROWS + r] = lane[r * LANES + l]; }
     }
 }
 
+/*
+ * LANES keys, or fewer at the end of a tile. Few rows leave time for little but reading K, so the
+ * keys that follow are prefetched in the order of memory, be they those of the next tile.
+ */
+static SIMD void score_group(float *s, const float *q, const char *k, int64_t stride, size_t d,
+                             float scale, size_t count, size_t rows, uint32_t storage) {
+    const size_t size = size_of(storage);
+    uintptr_t next = (uintptr_t)k + (uintptr_t)(LANES * stride);
+    vec sum[FEW_ROWS];
+    size_t c = 0;
+    UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
+    for (; c + TURN <= d && count == LANES; c += TURN) {
+        UNROLLED for (size_t at = 0; at < TURN * LANES * size; at += LINE) {
+            __builtin_prefetch((const void *)(next + at), 0, 2);
+        }
+        next += TURN * LANES * size;
+        add_turned(sum, q + c * ROWS, k + c * size, stride, TURN, rows, storage);
+    }
+    for (; c < d; c += TURN) {
+        add_part(sum, q + c * ROWS, k + c * size, stride, d - c < TURN ? d - c : TURN, count, rows,
+                 storage);
+    }
+    store_group(s, sum, scale, count, rows);
+}
+
 static SIMD void score_few(float *s, const float *q, const char *k, int64_t stride_elems,
                            size_t rows, size_t keys, size_t d, float scale, uint32_t storage) {
-    int64_t k_stride = stride_elems * (int64_t)size_of(storage);
+    int64_t stride = stride_elems * (int64_t)size_of(storage);
     size_t j = 0;
-    for (; j + LANES <= keys; j += LANES, k += LANES * k_stride) {
-        int64_t ahead = j + 2 * LANES <= keys ? LANES * k_stride : 0; /* to prefetch */
+    for (; j + LANES <= keys; j += LANES, k += LANES * stride) {
         float *to = s + j * ROWS;
         if (rows == 1) {
-            score_turned(to, q, k, k_stride, d, scale, LANES, 1, ahead, storage);
+            score_group(to, q, k, stride, d, scale, LANES, 1, storage);
         } else if (rows <= 4) {
-            score_turned(to, q, k, k_stride, d, scale, LANES, 4, ahead, storage);
+            score_group(to, q, k, stride, d, scale, LANES, 4, storage);
         } else {
-            score_turned(to, q, k, k_stride, d, scale, LANES, FEW_ROWS, ahead, storage);
+            score_group(to, q, k, stride, d, scale, LANES, FEW_ROWS, storage);
         }
     }
     if (j < keys) {
-        score_turned(s + j * ROWS, q, k, k_stride, d, scale, keys - j, FEW_ROWS, 0, storage);
+        score_group(s + j * ROWS, q, k, stride, d, scale, keys - j, FEW_ROWS, storage);
     }
 }
 

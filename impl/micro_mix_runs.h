@@ -3,9 +3,9 @@
  * The output in runs of keys: a part of micro_vector.c. A factor of 1 between runs changes nothing.
  *
  * Few rows leave time for little but reading V once, in order: short runs, the next of which is
- * prefetched; V may be narrower than binary32. Many rows read V again and again from the first
- * cache: where its rows fall on the same few sets (a stride of a multiple of 512 bytes) a run is
- * half a tile, so that it stays there.
+ * prefetched, be it that of the next tile; V may be narrower than binary32. Many rows read V again
+ * and again from the first cache: where its rows fall on the same few sets (a stride of a multiple
+ * of 512 bytes) a run is half a tile, so that it stays there.
  */
 enum { FEW_KEYS = 16, HALF_KEYS = ATTN_TILE_KEYS / 2 };
 
@@ -18,9 +18,9 @@ static SIMD void mix_runs(float *o, const float *s, const float *factor, const c
     }
     for (size_t j = 0; j < keys; j += run) {
         size_t n = keys - j < run ? keys - j : run;
-        int64_t ahead = prefetch && j + 2 * run <= keys ? (int64_t)run * v_stride : 0;
+        int64_t ahead = prefetch ? (int64_t)run * v_stride : 0;
         mix_block(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride,
-                  rows, n, dv, prefetch ? ahead : 0, storage);
+                  rows, n, dv, ahead, storage);
     }
 }
 

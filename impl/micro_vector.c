@@ -174,7 +174,34 @@ static SIMD vec column_max(const float *s, vec max, size_t keys) {
     return v_max(v_max(top[3], top[2]), v_max(top[1], top[0]));
 }
 
+/* At most four rows: a vector holds them for several keys. The sum still runs key by key. */
+static SIMD void softmax_few(float *s, float *max, float *sum, float *factor, size_t keys) {
+    vec old = v_load(max);
+    vec top = column_max(s, old, keys);
+    vec shift = v_repeat_quad(v_shift_of(top));
+    vec shrink = v_exp(v_sub(old, shift));
+    vec total = v_mul(v_load(sum), shrink);
+    size_t j = 0;
+    for (; j + LANES / 4 <= keys; j += LANES / 4) {
+        vec weight = v_exp(v_sub(v_load_quads(s + j * ROWS, ROWS), shift));
+        v_store_quads(s + j * ROWS, ROWS, weight);
+        total = v_add_quads(total, weight);
+    }
+    for (; j < keys; j++) {
+        vec weight = v_exp(v_sub(v_load(s + j * ROWS), shift));
+        v_store(s + j * ROWS, weight);
+        total = v_add(total, weight);
+    }
+    v_store(max, top);
+    v_store(sum, total);
+    v_store(factor, shrink);
+}
+
 static void softmax(float *s, float *max, float *sum, float *factor, size_t rows, size_t keys) {
+    if (rows <= 4) {
+        softmax_few(s, max, sum, factor, keys);
+        return;
+    }
     for (size_t r = 0; r < rows; r += LANES) {
         vec old = v_load(max + r);
         vec top = column_max(s + r, old, keys);
@@ -197,7 +224,7 @@ static SIMD vec load_column(const float *p, size_t some) {
     return some ? v_load_some(p, some) : v_load(p);
 }
 
-/* `ahead`: elements from a value to the one to prefetch; 0 for none. */
+/* `ahead`: bytes from a value to the one to prefetch, which may lie beyond the last; 0 for none. */
 static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
                            const char *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
                            size_t some, int64_t ahead, uint32_t storage) {
@@ -214,7 +241,7 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
             const char *from = v + (int64_t)j * v_stride + c * LANES * size;
             value[c] = v_load_as(from, some ? some : LANES, storage);
             if (ahead) {
-                __builtin_prefetch(from + ahead);
+                __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead));
             }
         }
         UNROLLED for (size_t r = 0; r < rows; r++) {

@@ -5,6 +5,7 @@
 
 #include <immintrin.h>
 
+#include "attest.h"
 #include "fastexp.h"
 #include "simd.h"
 
@@ -76,6 +77,53 @@ static SIMD void v_transpose(vec x[LANES]) {
     UNROLLED for (int n = 0; n < LANES; n++) {
         x[n] = y[n];
     }
+}
+
+/* Quads and turned blocks: as in simd_avx512.h, with two quads in a vector. */
+static SIMD vec v_load_quads(const float *p, size_t stride) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
+                                1);
+}
+static SIMD void v_store_quads(float *p, size_t stride, vec x) {
+    _mm_storeu_ps(p, _mm256_castps256_ps128(x));
+    _mm_storeu_ps(p + stride, _mm256_extractf128_ps(x, 1));
+}
+static SIMD vec v_add_quads(vec total, vec x) {
+    __m128 sum = _mm_add_ps(_mm256_castps256_ps128(total), _mm256_castps256_ps128(x));
+    return _mm256_castps128_ps256(_mm_add_ps(sum, _mm256_extractf128_ps(x, 1)));
+}
+static SIMD vec v_repeat_quad(vec x) { return _mm256_permute2f128_ps(x, x, 0); }
+
+enum { TURN = 4 };
+static SIMD void v_turn_quads(vec x[4]) {
+    vec y[4] = {_mm256_unpacklo_ps(x[0], x[1]), _mm256_unpackhi_ps(x[0], x[1]),
+                _mm256_unpacklo_ps(x[2], x[3]), _mm256_unpackhi_ps(x[2], x[3])};
+    UNROLLED for (int h = 0; h < 2; h++) {
+        x[2 * h] = _mm256_shuffle_ps(y[h], y[h + 2], 0x44);
+        x[2 * h + 1] = _mm256_shuffle_ps(y[h], y[h + 2], 0xee);
+    }
+}
+static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
+    vec y[4] = {x[0], x[1], x[2], x[3]};
+    v_turn_quads(y);
+    UNROLLED for (size_t n = 0; n < 4; n++) { v_store_quads(p + n * stride, 4 * stride, y[n]); }
+}
+static SIMD vec v_load_pair(const char *p, const char *q, uint32_t storage) {
+    if (storage == ATTEST_F32) {
+        const float *low = (const float *)(const void *)p, *high = (const float *)(const void *)q;
+        return v_load_quads(low, (size_t)(high - low));
+    }
+    __m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)p),
+                                      _mm_loadl_epi64((const __m128i *)(const void *)q));
+    return storage == ATTEST_F16 ? _mm256_cvtph_ps(both)
+                                 : _mm256_castsi256_ps(_mm256_slli_epi32(
+                                       _mm256_cvtepu16_epi32(both), 16));
+}
+static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint32_t storage) {
+    UNROLLED for (int n = 0; n < TURN; n++) {
+        x[n] = v_load_pair(p + n * stride, p + (n + 4) * stride, storage);
+    }
+    v_turn_quads(x);
 }
 
 static SIMD vec v_from_half(const uint16_t *p) {

@@ -5,6 +5,7 @@
 
 #include <immintrin.h>
 
+#include "attest.h"
 #include "fastexp.h"
 #include "simd.h"
 
@@ -74,6 +75,84 @@ static SIMD void v_transpose(vec x[LANES]) {
         x[n + 8] = _mm512_shuffle_f32x4(y[n], y[n + 8], 0xdd);
         x[n + 12] = _mm512_shuffle_f32x4(y[n + 4], y[n + 12], 0xdd);
     }
+}
+
+/*
+ * Quads: four neighbours each of LANES / 4 places, `stride` elements apart, in one vector. Few rows
+ * fill a quad of every key, so that a vector works on several keys at once.
+ */
+static SIMD vec v_load_quads(const float *p, size_t stride) {
+    vec x = _mm512_castps128_ps512(_mm_loadu_ps(p));
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(p + stride), 1);
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(p + 2 * stride), 2);
+    return _mm512_insertf32x4(x, _mm_loadu_ps(p + 3 * stride), 3);
+}
+static SIMD void v_store_quads(float *p, size_t stride, vec x) {
+    _mm_storeu_ps(p, _mm512_castps512_ps128(x));
+    _mm_storeu_ps(p + stride, _mm512_extractf32x4_ps(x, 1));
+    _mm_storeu_ps(p + 2 * stride, _mm512_extractf32x4_ps(x, 2));
+    _mm_storeu_ps(p + 3 * stride, _mm512_extractf32x4_ps(x, 3));
+}
+/* The first quad of `total` plus each quad of x, one after the other. */
+static SIMD vec v_add_quads(vec total, vec x) {
+    __m128 sum = _mm_add_ps(_mm512_castps512_ps128(total), _mm512_castps512_ps128(x));
+    sum = _mm_add_ps(sum, _mm512_extractf32x4_ps(x, 1));
+    sum = _mm_add_ps(sum, _mm512_extractf32x4_ps(x, 2));
+    return _mm512_castps128_ps512(_mm_add_ps(sum, _mm512_extractf32x4_ps(x, 3)));
+}
+static SIMD vec v_repeat_quad(vec x) { return _mm512_shuffle_f32x4(x, x, 0); }
+/* Four vectors of rows, one key a lane, to the quads of LANES keys. */
+static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
+    vec low[2] = {_mm512_unpacklo_ps(x[0], x[1]), _mm512_unpackhi_ps(x[0], x[1])};
+    vec high[2] = {_mm512_unpacklo_ps(x[2], x[3]), _mm512_unpackhi_ps(x[2], x[3])};
+    UNROLLED for (size_t h = 0; h < 2; h++) {
+        __m512d a = _mm512_castps_pd(low[h]), b = _mm512_castps_pd(high[h]);
+        v_store_quads(p + 2 * h * stride, 4 * stride,
+                      _mm512_castpd_ps(_mm512_unpacklo_pd(a, b)));
+        v_store_quads(p + (2 * h + 1) * stride, 4 * stride,
+                      _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+    }
+}
+
+/* TURN elements each of two rows of some storage type, widened. */
+enum { TURN = 8 };
+static SIMD vec v_load_pair(const char *p, const char *q, uint32_t storage) {
+    if (storage == ATTEST_F32) {
+        __m256 low = _mm256_loadu_ps((const float *)(const void *)p);
+        return _mm512_insertf32x8(_mm512_castps256_ps512(low),
+                                  _mm256_loadu_ps((const float *)(const void *)q), 1);
+    }
+    __m256i both = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p));
+    both = _mm256_inserti128_si256(both, _mm_loadu_si128((const __m128i *)(const void *)q), 1);
+    return storage == ATTEST_F16 ? _mm512_cvtph_ps(both)
+                                 : _mm512_castsi512_ps(_mm512_slli_epi32(
+                                       _mm512_cvtepu16_epi32(both), 16));
+}
+/* x[e] holds element e of LANES rows that lie `stride` bytes apart. */
+static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint32_t storage) {
+    vec y[TURN];
+    const char *q = p + 8 * stride;
+    __asm__("" : "+r"(p), "+r"(q)); /* running pointers, not an induction variable for each row */
+    UNROLLED for (int n = 0; n < 4; n++, p += stride, q += stride) {
+        x[n] = v_load_pair(p, p + 4 * stride, storage);
+        x[n + 4] = v_load_pair(q, q + 4 * stride, storage);
+    }
+    UNROLLED for (int n = 0; n < TURN; n += 2) {
+        y[n] = _mm512_unpacklo_ps(x[n], x[n + 1]);
+        y[n + 1] = _mm512_unpackhi_ps(x[n], x[n + 1]);
+    }
+    UNROLLED for (int n = 0; n < TURN; n += 4) {
+        UNROLLED for (int h = 0; h < 2; h++) {
+            __m512d low = _mm512_castps_pd(y[n + h]), high = _mm512_castps_pd(y[n + h + 2]);
+            x[n + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+            x[n + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+        }
+    }
+    UNROLLED for (int n = 0; n < 4; n++) {
+        y[n] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0x88);
+        y[n + 4] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0xdd);
+    }
+    UNROLLED for (int n = 0; n < TURN; n++) { x[n] = y[n]; }
 }
 
 static SIMD vec v_from_half(const uint16_t *p) {
