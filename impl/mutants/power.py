@@ -169,11 +169,15 @@ def headline(table, levels):
 
 
 def survivors(table, levels):
-    found = [mutant for mutant in table["mutants"]
+    run = [mutant for mutant in table["mutants"]
+           if any(mutant["id"] in levels[level] for level in levels)]
+    found = [mutant for mutant in run
              if not any(levels[level].get(mutant["id"], {}).get("killed") for level in levels)]
-    return [f"- `{mutant['id']}` ({mutant['requirement']}): {mutant['why']}"
-            + (f"; needs {mutant['needs']}" if "needs" in mutant else "")
-            for mutant in found] or ["None."]
+    lines = [f"- `{mutant['id']}` ({mutant['requirement']}): {mutant['why']}"
+             + (f"; needs {mutant['needs']}" if "needs" in mutant else "")
+             for mutant in found] or ["None."]
+    missing = len(table["mutants"]) - len(run)
+    return lines + (["", f"{missing} mutants are newer than these results."] if missing else [])
 
 
 def comparison(table, results):
