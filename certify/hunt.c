@@ -43,7 +43,8 @@ static void draw_sizes(const attest_hunt *hunt, attest_draws *draws, attest_case
         c->keys = draw_length(draws, hunt->near[ATTEST_AXIS_KEYS], bounded ? 160 : 8200);
     }
     if ((which & 2) && c->queries > 1) {
-        c->queries = 1 + draw_length(draws, hunt->near[ATTEST_AXIS_QUERIES], 1030);
+        c->queries = draw_length(draws, hunt->near[ATTEST_AXIS_QUERIES], 1030);
+        c->queries += c->queries == 1; /* some checks need two */
     }
     if ((which & 12) == 4 && !bounded) {
         const int same = c->value_size == c->head_size;
@@ -56,7 +57,8 @@ static void draw_sizes(const attest_hunt *hunt, attest_draws *draws, attest_case
         c->q_heads = c->kv_heads * (1 + attest_draw_below(draws, 5));
     }
     if ((which & 192) == 64 && c->batch > 1) {
-        c->batch = 1 + draw_length(draws, hunt->near[ATTEST_AXIS_BATCH], 40);
+        c->batch = draw_length(draws, hunt->near[ATTEST_AXIS_BATCH], 40);
+        c->batch += c->batch == 1;
     }
 }
 
