@@ -5,8 +5,8 @@
  * with the real one. Never compiled: the functions below call the shipped ones and only carry the
  * statement.
  *
- * grow(i) is (1 + 2^-24)^i - 1, at most expm1(i t(2^-24)) by Lemma 1 of spec/error-model.md; slip(i)
- * is the share of underflow, at most 2 i 2^-150. The predicates are defined in ferror.mlw:
+ * grow(i) is (1 + 2^-24)^i - 1, at most expm1(i t(2^-24)) by Lemma 1 of spec/error-model.md;
+ * slip(i) is the share of underflow, at most 2 i 2^-150. Defined in ferror.mlw:
  * off(s, r, a, g, h): |s - r| <= g a + h.
  * adds(t, s, p): |t - (s + p)| <= 2^-24 |s + p|.
  * multiplies(p, x): |p - x| <= 2^-24 |x| + 2^-150.
