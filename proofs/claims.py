@@ -49,7 +49,8 @@ def wp_runs(claim_id, wp_claims):
     entry = wp_claims.get(claim_id, {})
     if not entry.get("goals"):
         return []
-    runs = [{"name": "wp", "tool": "wp", "scope": entry.get("scope", "every n"), "method": "WP",
+    runs = [{"name": "wp", "tool": "wp", "scope": entry.get("scope", "every n"),
+             "method": entry.get("method", "WP"),
              "limit": entry.get("limit", 600), "cost": entry.get("cost", 60),
              "group": entry.get("group", "full"), "pinned": entry}]
     for twin in entry.get("twins", {}):
