@@ -101,6 +101,8 @@ def certify(build, kernel, level, seed=1, options=()):
         if done.returncode not in (0, 1) or not os.path.exists(path):
             raise RuntimeError(f"{kernel}: certify ended with {done.returncode}: {done.stderr}")
         report = load_json(path, None)
+        if report["incomplete"] == "the run was interrupted":
+            raise KeyboardInterrupt  # half a run is no result
     bad = [case for case in report["cases"] if case["verdict"] in BAD]
     checks = {}
     for case in bad:
