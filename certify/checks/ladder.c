@@ -51,20 +51,23 @@ static void change(attest_plan *plan, attest_case *c, int number) {
     }
 }
 
-/* One case a rung that is sure to mean something: small, causal where the kernel can be. */
+/* Two cases a rung that are sure to mean something, causal where the kernel can be: a small one, and
+ * one of several tiles, with more than 8 queries of which few are left in the part. */
 static void plan_sure(attest_plan *plan) {
-    for (int r = 0; r < RUNGS; r++) {
+    for (int n = 0; n < 2 * RUNGS; n++) {
+        const int large = n >= RUNGS, place = large ? 11 : 1;
         attest_case c = attest_case_default(plan->check->name);
         c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
         c.batch = 2;
-        c.queries = 5;
-        c.keys = 9;
-        c.head_size = c.value_size = 4;
+        c.queries = large ? 17 : 5;
+        c.keys = large ? 130 : 9;
+        c.head_size = c.value_size = large ? 8 : 4;
+        c.qk = c.v = large ? ATTEST_RECIPE_FINE : ATTEST_RECIPE_COARSE; /* order shows in bits */
         if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
             c.features |= ATTEST_SCALE;
             c.scale = 0.25;
         }
-        change(plan, &c, RUNGS + r);
+        change(plan, &c, place * RUNGS + n % RUNGS);
         attest_plan_add(plan, &c);
     }
 }
