@@ -145,13 +145,16 @@ def report_seeds():
     passed = {"id": "0123456789abcdef", "check": "oracle", "line": "check=oracle", "verdict": "PASS",
               "requirements": ["NUM-01", "SEM-04"], "worst": 0.5, "seconds": 0.1}
     failed = {"id": "fedcba9876543210", "check": "poison", "line": "check=poison", "verdict": "FAIL",
-              "broken": "ISO-01", "class": 3, "picture": "#.", "keys_seen": 2.0,
+              "broken": "ISO-01", "class": 3, "picture": "#.", "keys_seen": 2.0, "work": 8,
+              "label": "V-leak", "alone": "other", "defects": ["heads-tiled"], "some": ["lost", "lse"],
+              "every": ["lost"],
               "value": {"place": [0, 0, 1, 2], "expected": "0x1p0", "actual": "nan", "radius": "0x1p-20",
                         "outside": 3}}
     kernel = {"name": "k", "features": "causal,lse", "types": ["f32"], "shapes": 31, "isolation": 4}
     report = {"schema": "attest-report-1", "target": "t", "level": "smoke", "seed": "1", "shard": 1,
               "shards": 1, "planned": 2, "sandbox": "strict", "kernel": kernel, "profile": "attest",
-              "model": "f32-strict", "cases": [passed, failed]}
+              "model": "f32-strict", "cases": [passed, failed], "probes": 9,
+              "boundaries": [{"axis": "keys", "at": 97, "period": 96}]}
     waiver = [{"check": "poison", "reason": "known", "expires": "2999-01-01", "link": "x"}]
     yield json.dumps(report).encode() + b"\0" + json.dumps(waiver).encode()
     yield json.dumps(dict(report, cases=[])).encode() + b"\0[]"
