@@ -57,19 +57,20 @@ static SIMD vec v_scale(vec p, vec n, vec shifted, vec x) {
     return _mm256_mul_ps(lifted, v_set(FASTEXP_DROP));
 }
 
+/* Rows become columns in each 128-bit half: 4 x 4. */
+static SIMD void v_turn_quads(vec x[4]) {
+    vec y[4] = {_mm256_unpacklo_ps(x[0], x[1]), _mm256_unpackhi_ps(x[0], x[1]),
+                _mm256_unpacklo_ps(x[2], x[3]), _mm256_unpackhi_ps(x[2], x[3])};
+    UNROLLED for (int h = 0; h < 2; h++) {
+        x[2 * h] = _mm256_shuffle_ps(y[h], y[h + 2], 0x44);
+        x[2 * h + 1] = _mm256_shuffle_ps(y[h], y[h + 2], 0xee);
+    }
+}
+
 /* Rows become columns: 8 x 8, by pairs, by fours, then across the halves. */
 static SIMD void v_transpose(vec x[LANES]) {
     vec y[LANES];
-    UNROLLED for (int n = 0; n < LANES; n += 2) {
-        y[n] = _mm256_unpacklo_ps(x[n], x[n + 1]);
-        y[n + 1] = _mm256_unpackhi_ps(x[n], x[n + 1]);
-    }
-    UNROLLED for (int n = 0; n < LANES; n += 4) {
-        UNROLLED for (int h = 0; h < 2; h++) {
-            x[n + 2 * h] = _mm256_shuffle_ps(y[n + h], y[n + h + 2], 0x44);
-            x[n + 2 * h + 1] = _mm256_shuffle_ps(y[n + h], y[n + h + 2], 0xee);
-        }
-    }
+    UNROLLED for (int n = 0; n < LANES; n += 4) { v_turn_quads(x + n); }
     UNROLLED for (int n = 0; n < 4; n++) {
         y[n] = _mm256_permute2f128_ps(x[n], x[n + 4], 0x20);
         y[n + 4] = _mm256_permute2f128_ps(x[n], x[n + 4], 0x31);
@@ -95,14 +96,6 @@ static SIMD vec v_add_quads(vec total, vec x) {
 static SIMD vec v_repeat_quad(vec x) { return _mm256_permute2f128_ps(x, x, 0); }
 
 enum { TURN = 4 };
-static SIMD void v_turn_quads(vec x[4]) {
-    vec y[4] = {_mm256_unpacklo_ps(x[0], x[1]), _mm256_unpackhi_ps(x[0], x[1]),
-                _mm256_unpacklo_ps(x[2], x[3]), _mm256_unpackhi_ps(x[2], x[3])};
-    UNROLLED for (int h = 0; h < 2; h++) {
-        x[2 * h] = _mm256_shuffle_ps(y[h], y[h + 2], 0x44);
-        x[2 * h + 1] = _mm256_shuffle_ps(y[h], y[h + 2], 0xee);
-    }
-}
 static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
     vec y[4] = {x[0], x[1], x[2], x[3]};
     v_turn_quads(y);

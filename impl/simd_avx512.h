@@ -49,20 +49,21 @@ static SIMD vec v_scale(vec p, vec n, vec shifted, vec x) {
     return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, v_set(FASTEXP_LOW), _CMP_NLT_UQ), p, n);
 }
 
+/* Rows become columns in each 128-bit quarter: 4 x 4, by pairs, then by fours. */
+static SIMD void v_turn_quads(vec x[4]) {
+    vec y[4] = {_mm512_unpacklo_ps(x[0], x[1]), _mm512_unpackhi_ps(x[0], x[1]),
+                _mm512_unpacklo_ps(x[2], x[3]), _mm512_unpackhi_ps(x[2], x[3])};
+    UNROLLED for (int h = 0; h < 2; h++) {
+        __m512d low = _mm512_castps_pd(y[h]), high = _mm512_castps_pd(y[h + 2]);
+        x[2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+        x[2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+    }
+}
+
 /* Rows become columns: 16 x 16, by pairs, by fours, then across the 128-bit quarters twice. */
 static SIMD void v_transpose(vec x[LANES]) {
     vec y[LANES];
-    UNROLLED for (int n = 0; n < LANES; n += 2) {
-        y[n] = _mm512_unpacklo_ps(x[n], x[n + 1]);
-        y[n + 1] = _mm512_unpackhi_ps(x[n], x[n + 1]);
-    }
-    UNROLLED for (int n = 0; n < LANES; n += 4) {
-        UNROLLED for (int h = 0; h < 2; h++) {
-            __m512d low = _mm512_castps_pd(y[n + h]), high = _mm512_castps_pd(y[n + h + 2]);
-            x[n + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-            x[n + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
-        }
-    }
+    UNROLLED for (int n = 0; n < LANES; n += 4) { v_turn_quads(x + n); }
     UNROLLED for (int n = 0; n < 4; n++) {
         y[n] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0x88);
         y[n + 4] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0xdd);
@@ -103,15 +104,9 @@ static SIMD vec v_add_quads(vec total, vec x) {
 static SIMD vec v_repeat_quad(vec x) { return _mm512_shuffle_f32x4(x, x, 0); }
 /* Four vectors of rows, one key a lane, to the quads of LANES keys. */
 static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
-    vec low[2] = {_mm512_unpacklo_ps(x[0], x[1]), _mm512_unpackhi_ps(x[0], x[1])};
-    vec high[2] = {_mm512_unpacklo_ps(x[2], x[3]), _mm512_unpackhi_ps(x[2], x[3])};
-    UNROLLED for (size_t h = 0; h < 2; h++) {
-        __m512d a = _mm512_castps_pd(low[h]), b = _mm512_castps_pd(high[h]);
-        v_store_quads(p + 2 * h * stride, 4 * stride,
-                      _mm512_castpd_ps(_mm512_unpacklo_pd(a, b)));
-        v_store_quads(p + (2 * h + 1) * stride, 4 * stride,
-                      _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
-    }
+    vec y[4] = {x[0], x[1], x[2], x[3]};
+    v_turn_quads(y);
+    UNROLLED for (size_t n = 0; n < 4; n++) { v_store_quads(p + n * stride, 4 * stride, y[n]); }
 }
 
 /* TURN elements each of two rows of some storage type, widened. */
@@ -137,17 +132,7 @@ static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint3
         x[n] = v_load_pair(p, p + 4 * stride, storage);
         x[n + 4] = v_load_pair(q, q + 4 * stride, storage);
     }
-    UNROLLED for (int n = 0; n < TURN; n += 2) {
-        y[n] = _mm512_unpacklo_ps(x[n], x[n + 1]);
-        y[n + 1] = _mm512_unpackhi_ps(x[n], x[n + 1]);
-    }
-    UNROLLED for (int n = 0; n < TURN; n += 4) {
-        UNROLLED for (int h = 0; h < 2; h++) {
-            __m512d low = _mm512_castps_pd(y[n + h]), high = _mm512_castps_pd(y[n + h + 2]);
-            x[n + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-            x[n + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
-        }
-    }
+    UNROLLED for (int n = 0; n < TURN; n += 4) { v_turn_quads(x + n); }
     UNROLLED for (int n = 0; n < 4; n++) {
         y[n] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0x88);
         y[n + 4] = _mm512_shuffle_f32x4(x[n], x[n + 4], 0xdd);
