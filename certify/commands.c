@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "discover.h"
+#include "waiver.h"
 
 int attest_trouble(const char *why) {
     fprintf(stderr, "attest: %s\n", why);
@@ -40,10 +41,38 @@ static attest_plan plan_for(const attest_settings *s, const attest_setup *setup,
                          .boundaries = boundaries};
 }
 
+static int writable(const char *path) {
+    char folder[ATTEST_PATH_BYTES];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL) {
+        slash[slash == folder] = '\0';
+    }
+    return access(path, W_OK) == 0 ||
+           (access(path, F_OK) != 0 && access(slash != NULL ? folder : ".", W_OK) == 0);
+}
+
+/* What a run would only find out when it is over. */
+static int files_fine(const attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
+    attest_report none = {0};
+    const char *const outputs[] = {s->json, s->junit};
+    for (int i = 0; i < 2; i++) {
+        if (outputs[i] != NULL && !writable(outputs[i])) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s cannot be written",
+                     i == 0 ? "--json" : "--junit", outputs[i]);
+            return 0;
+        }
+    }
+    return s->waivers == NULL || attest_waive(s->waivers, &none, why);
+}
+
 int attest_command_certify(const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES] = "";
     attest_setup setup;
     attest_report report = {0};
+    if (!files_fine(s, why)) {
+        return attest_trouble(why);
+    }
     printf("attest %s certify %s, level %s, seed %llu\n", ATTEST_SUITE_VERSION, s->words[0],
            attest_level_name(s->level), (unsigned long long)s->seed);
     fflush(stdout);
@@ -156,26 +185,5 @@ int attest_command_list(const attest_settings *s) {
         printf("%-16s %-11s %-18s %s\n", check->name, check->structural ? "structural" : "numeric",
                check->catalogue, check->sentence);
     }
-    return 0;
-}
-
-int attest_command_explain(const attest_settings *s) {
-    const attest_check *check = attest_check_find(s->words[0]);
-    if (check != NULL) {
-        printf("%s: %s\nrequirements: %s\nbug classes: %s\ncatalogue: %s\n", check->name,
-               check->sentence, check->requirements, check->classes, check->catalogue);
-        return 0;
-    }
-    const attest_requirement *r = attest_requirement_at(attest_requirement_index(s->words[0]));
-    if (r == NULL) {
-        return attest_trouble("no requirement or check has this name");
-    }
-    printf("%s %s\n\n%s\n\nchecks:", r->id, r->title, r->text);
-    for (int i = 0; (check = attest_check_at(i)) != NULL; i++) {
-        if (strstr(check->requirements, r->id) != NULL) {
-            printf(" %s", check->name);
-        }
-    }
-    printf("\n");
     return 0;
 }

@@ -9,7 +9,7 @@
 enum { ENDS = 6, SIZE = 4, MOST_CRASHES = 3, MOST_SWITCHES = 3, FAR = 10 };
 /* What is seen where a call does not return outputs; outputs hash to something else. */
 enum { CRASHED = 1, REFUSED = 2 };
-#define NO_WEIGHT (-30000.0) /* a score below: exp is 0 in every type, and binary16 holds it */
+#define NO_WEIGHT (-30720.0) /* a score below: exp is 0 in every type, and every type holds it */
 
 typedef struct prober {
     attest_bench *bench;

@@ -243,9 +243,9 @@ static void learn(knowledge *k, int number, int matches) {
             first = first < 0 ? a : first;
         }
     }
-    if (p->settles < PROFILE_FIELDS && values != 0) {
+    if (p->settles < PROFILE_FIELDS && matches >= 0) { /* no known way: no profile fits */
         k->possible[p->settles] &= values;
-        if (p->settles != CORNER_LENGTHS) {
+        if (values != 0 && p->settles != CORNER_LENGTHS) {
             set_field(&k->profile, p->settles, p->answers[first].value);
         }
     }

@@ -133,7 +133,11 @@ int attest_hunt_plan(attest_hunt *hunt, attest_plan *plan) {
             fine = attest_plan_make(&base, hunted[i]);
         }
     }
-    for (size_t i = 0; fine && i < base.count; i++) {
+    for (size_t i = 0; fine && i < base.count; i++) { /* the checks mixed: --cases may be few */
+        const size_t other = i + (size_t)attest_draw_below(draws, (int64_t)(base.count - i));
+        const attest_planned taken = base.cases[other];
+        base.cases[other] = base.cases[i];
+        base.cases[i] = taken;
         const attest_case c = changed(hunt, draws, &base.cases[i].c);
         plan->check = base.cases[i].check;
         attest_plan_add(plan, &c);

@@ -32,7 +32,8 @@ static const char help[] =
     "  shrink CASE TARGET       make a failing case smaller while it fails; --output FILE.c writes\n"
     "                           it as a C program that needs attest.h alone\n"
     "  list [checks|cases TARGET]  the checks, or the cases of a level for a kernel\n"
-    "  explain ID               a requirement (MASK-01) or a check (poison)\n"
+    "  explain ID               a requirement (MASK-01), check (poison), verdict (MISTRUSTED) or\n"
+    "                           bug class (32)\n"
     "  diff BASELINE NEW        compare two JSON reports; --gate: exit 1 on regressions only\n"
     "  merge REPORT...          join the JSON reports of all shards into one verdict\n"
     "  vectors import-onnx DIR OUT  ONNX test folders as vectors; names the defects of wrong ones\n"
@@ -47,6 +48,7 @@ static const char help[] =
     "  --sandbox strict|relaxed   --require full   --call-time SECONDS   --memory MIB\n"
     "  --validate            check each protocol message against its schema   --quiet\n"
     "  --first-failure       stop at the first case that fails\n"
+    "  --cases N             of fuzz: how many at most          --output FILE.c of fuzz and shrink\n"
     "\n"
     "examples:\n"
     "  attest certify ./libmykernel.so\n"
@@ -77,10 +79,16 @@ static int usage(const char *why) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        fputs(help, argc < 2 ? stderr : stdout);
-        return argc < 2 ? 2 : 0;
+    if (argc < 2) {
+        fputs(help, stderr);
+        return 2;
+    }
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
+            (i == 1 && strcmp(argv[i], "help") == 0)) {
+            fputs(help, stdout);
+            return 0;
+        }
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("attest %s (ABI %u, specification %s)\n", ATTEST_SUITE_VERSION, ATTEST_ABI_VERSION,
@@ -112,5 +120,7 @@ int main(int argc, char **argv) {
         }
         return commands[i].run(&settings);
     }
-    return usage("no such command");
+    char why[ATTEST_MESSAGE_BYTES];
+    snprintf(why, sizeof why, "no command is called \"%.60s\"", argv[1]);
+    return usage(why);
 }

@@ -205,7 +205,8 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
     }
     fprintf(out, "\n");
     if (r->load_error[0] == '\0') {
-        fprintf(out, "kernel %s %s%s%s, profile %s, model %s\n", r->kernel.name, r->kernel.version,
+        fprintf(out, "kernel %s%s%s%s%s, profile %s, model %s\n", r->kernel.name,
+                r->kernel.version[0] ? " " : "", r->kernel.version,
                 r->kernel.vendor[0] ? " by " : "", r->kernel.vendor, r->profile, r->model);
         declared(out, &r->kernel);
         ladder(out, r);

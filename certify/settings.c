@@ -42,6 +42,20 @@ static const char *const names[OPTIONS] = {
     "--first-failure",
 };
 
+/* What an option takes, where not every text will do. */
+static const char *const takes[OPTIONS] = {
+    [LEVEL] = "smoke, quick, full or exhaustive",
+    [SEED] = "a whole number below 2^64",
+    [SHARD] = "I/N with 1 <= I <= N <= 10000",
+    [TIME] = "seconds, 0.001 or more",
+    [CASES] = "a whole number from 1 on",
+    [JOBS] = "1 to 256",
+    [SANDBOX] = "strict or relaxed",
+    [REQUIRE] = "full",
+    [CALL_TIME] = "seconds, 0.001 to 86400",
+    [MEMORY] = "MiB, 16 to 1048576",
+};
+
 static int number(const char *text, double least, double most, double *value) {
     char *end = NULL;
     *value = strtod(text, &end);
@@ -129,7 +143,7 @@ static int apply(attest_settings *s, option o, const char *value) {
     }
 }
 
-static int has_word(const char *list, char separator, const char *word, size_t length) {
+int attest_has_word(const char *list, char separator, const char *word, size_t length) {
     const char separators[] = {separator, '\0'};
     while (*list != '\0') {
         size_t size = strcspn(list, separators);
@@ -144,9 +158,9 @@ static int has_word(const char *list, char separator, const char *word, size_t l
 int attest_list_has_check(const char *list, const attest_check *check) {
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
-        if (has_word(check->name, ' ', list, length) ||
-            has_word(check->catalogue, ' ', list, length) ||
-            has_word(check->requirements, ' ', list, length)) {
+        if (attest_has_word(check->name, ' ', list, length) ||
+            attest_has_word(check->catalogue, ' ', list, length) ||
+            attest_has_word(check->requirements, ' ', list, length)) {
             return 1;
         }
         list += length + (list[length] == ',');
@@ -213,8 +227,9 @@ int attest_settings_parse(attest_settings *s, int argc, char **argv,
         }
         const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
         if (value == NULL || !apply(s, (option)o, value)) {
-            snprintf(why, ATTEST_MESSAGE_BYTES, "option %s: %.100s", names[o],
-                     value ? "value is not valid" : "value is missing");
+            snprintf(why, ATTEST_MESSAGE_BYTES, "option %s takes %s, not %s%.60s%s", names[o],
+                     takes[o] ? takes[o] : "a value", value ? "\"" : "nothing", value ? value : "",
+                     value ? "\"" : "");
             return 0;
         }
     }

@@ -37,9 +37,7 @@ static void set_tensor(attest_tensor *t, attest_dtype dtype, uint32_t rank, cons
     memset(t, 0, sizeof *t);
     t->dtype = dtype;
     t->rank = rank;
-    for (uint32_t axis = 0; axis < rank; axis++) {
-        t->shape[axis] = shape[axis];
-    }
+    memcpy(t->shape, shape, rank * sizeof *shape);
 }
 
 static attest_dtype wide_type(const attest_case *c) {

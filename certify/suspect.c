@@ -179,7 +179,7 @@ static void suspect_memory(suspects *s) {
     if (attest_evidence_broke(s->report, "ISO-06", "heads") > 0) {
         add(s, 33, 90, "K and V of another batch entry are read");
     }
-    if (e->bad_with[ATTEST_WITH_EMPTY_AXIS] > 0 && e->clued == 0) {
+    if (e->bad_with[ATTEST_WITH_EMPTY_AXIS] > 0 && e->clued == 0 && e->good > e->bad) {
         add(s, 31, 85, "it does not survive an axis of length 0");
     }
 }

@@ -113,7 +113,7 @@ static int mask_transposed(attest_variant_problem *p) {
     return 1;
 }
 
-/* Rows of the mask where a dense tensor of all axes would have them, broadcast or not. */
+/* The mask of the first head for all. */
 static int mask_heads_repeat(attest_variant_problem *p) {
     attest_tensor *mask = &p->problem.mask;
     if (mask->dtype == 0 || mask->rank < 3 || mask->shape[mask->rank - 3] < 2) {

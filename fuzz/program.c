@@ -152,7 +152,11 @@ void attest_program(FILE *out, const attest_problem *p, const char *comment,
                  "    const attest_kernel *(*get)(uint32_t) = NULL;\n"
                  "    if (object) *(void **)&get = dlsym(object, \"attest_kernel_v1\");\n"
                  "    const attest_kernel *kernel = get ? get(ATTEST_ABI_VERSION) : NULL;\n"
-                 "    if (!kernel) return 2;\n");
+                 "    if (!kernel) {\n"
+                 "        const char *why = object ? \"no kernel of this ABI\" : dlerror();\n"
+                 "        fprintf(stderr, \"%%s\\n\", why);\n"
+                 "        return 2;\n"
+                 "    }\n");
     for (int n = 0; n < INPUTS; n++) {
         if (tensors[n]->dtype) {
             assign(out, tensors[n], names[n]);

@@ -172,12 +172,23 @@ double attn_weight_error(const attn_bound *k, const attn_row_bound *row, double 
 /* A weight in units of the maximum that a kernel shifts by; their sum is at least 1/2. */
 static double largest_weight(const attn_model *m) { return attn_exp_up(m->rescale_slack); }
 
+/* The same before the last maximum is known: one that is scaled apart may be off by a share of it,
+ * and any score may be the maximum for a while. */
+static double passing_weight(const attn_bound *k, const attn_row_bound *row) {
+    double off = k->shift > 0 ? attn_exp_up(k->shift * row->largest) : 1;
+    return 2 * largest_weight(k->model) * off;
+}
+
+int attn_weights_in_domain(const attn_bound *k, const attn_row_bound *row) {
+    double weight = passing_weight(k, row);
+    return weight <= k->model->weight.max && weight * row->terms <= k->model->sum.max;
+}
+
 int attn_values_in_domain(const attn_bound *k, const attn_row_bound *row, double v_max,
                           double v_sum) {
     const attn_model *m = k->model;
-    double large = 2 * largest_weight(m);
-    return large * row->terms <= m->sum.max && large * v_sum <= m->sum.max &&
-           large <= m->weight.max && (k->round_v == 0 || v_max <= m->operand.max);
+    return attn_weights_in_domain(k, row) && passing_weight(k, row) * v_sum <= m->sum.max &&
+           (k->round_v == 0 || v_max <= m->operand.max);
 }
 
 double attn_denominator_error(const attn_bound *k, const attn_row_bound *row, double weighted) {

@@ -62,6 +62,7 @@ int attn_score_in_domain(const attn_bound *bound, const attn_key_facts *facts, d
 typedef struct attn_row_bound {
     double max_high;  /* no computed maximum is above */
     double max_low;   /* nor the last one below */
+    double largest;   /* no finite score, and no sink, is further from 0 */
     double exponent;  /* error of one exp, as a logarithm */
     double rescale;   /* of one rescaling: its exp, and the product with an accumulator */
     double numerator; /* of the path of a weight to the output, rescalings apart */
@@ -70,10 +71,11 @@ typedef struct attn_row_bound {
     double rescales;  /* at most this many */
 } attn_row_bound;
 
-/* Fills all but max_high and max_low. */
+/* Fills all but max_high, max_low and largest. */
 void attn_bound_row(const attn_bound *bound, int64_t keys, int has_sink, attn_row_bound *row);
 
-/* 1 unless weights or values may overflow on their way to an output (section 7). */
+/* 1 unless weights, or values with them, may overflow on their way to an output (section 7). */
+int attn_weights_in_domain(const attn_bound *bound, const attn_row_bound *row);
 int attn_values_in_domain(const attn_bound *bound, const attn_row_bound *row, double v_max,
                           double v_sum);
 

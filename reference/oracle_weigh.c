@@ -94,14 +94,18 @@ static int step_of(const ranking *ranks, double score) {
 static void bound_maximum(attn_row_data *row, const attn_oracle_call *call, ranking *ranks) {
     double sink_error = isfinite(row->sink) ? attn_sink_error(&call->bound, row->sink) : 0;
     double high = row->sink + sink_error, low = row->sink - sink_error, bottom = low;
+    double largest = isfinite(row->sink) ? fabs(row->sink) + sink_error : 0;
     for (int64_t n = 0; n < row->count; n++) {
         double reach = row->weight[n] + row->own[n], least = row->score[n] - reach;
+        double size = isfinite(row->score[n]) ? fabs(row->score[n]) + reach : 0;
+        largest = size > largest ? size : largest;
         high = row->score[n] + reach > high ? row->score[n] + reach : high;
         low = least > low ? least : low;
         bottom = least < bottom || !isfinite(bottom) ? least : bottom;
     }
     row->bound.max_high = high;
     row->bound.max_low = low;
+    row->bound.largest = largest;
     double range = high - bottom < DEEP ? high - bottom : DEEP;
     *ranks = (ranking){.top = high, .per_unit = range > 0x1p-900 ? (STEPS - 1) / range : 0};
     for (int64_t n = 0; n < row->count; n++) {
@@ -161,6 +165,10 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
     attn_bound_row(&call->bound, row->count, isfinite(row->sink), &row->bound);
     ranking ranks;
     bound_maximum(row, call, &ranks);
+    if (!attn_weights_in_domain(&call->bound, &row->bound)) {
+        row->state = ATTN_ROW_OUT_OF_DOMAIN;
+        return;
+    }
 
     double sum = 0, spread = 0;
     for (int64_t n = 0; n < row->count; n++) {

@@ -87,7 +87,6 @@ const attest_kernel *attest_kernel_v1(uint32_t host_abi_version) {
         .features = ATTEST_ALL_FEATURES,
         .shapes = ATTEST_ALL_SHAPES,
         .dtypes = TYPES,
-        .max_abs_score = LIMIT,
         .finite_only = 1,
         .isolation = ATTEST_ISOLATION_FULL,
         .reentrant = 1,

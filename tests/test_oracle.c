@@ -242,6 +242,16 @@ static void domain_and_radius(void **state) {
     a = ask_as(&t, "f32-fastexp", &attn_profile_attest);
     expect(&a, ATTN_NO_RADIUS, ATTN_NO_RADIUS, ATTN_NO_RADIUS);
     assert_int_equal(attn_judge(&a.o[0], 1.0, NULL), ATTN_NO_VERDICT);
+    /* A maximum of -1e9 scaled apart is off by exp(60), which a later one takes back; exp(600) is
+     * lost. */
+    t.mask[2] = 0;
+    a = ask_as(&t, "f32-fastexp", &attn_profile_attest);
+    expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_FINITE);
+    t.mask[0] = -1e10;
+    a = ask_as(&t, "f32-fastexp", &attn_profile_attest);
+    expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_FINITE);
     /* An infinite slope leaves no key any weight, unless a product overflows before it: inf - inf. */
     double slope[1] = {INFINITY};
     int64_t offset[1] = {5};

@@ -26,8 +26,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCES = {
-    "certifier": ["certify/*.[ch]", "certify/checks/*.[ch]", "certify/*.def", "reference/oracle*.c",
-                  "reference/bound.c", "reference/model.c"],
+    "certifier": ["certify/*.[ch]", "certify/checks/*.[ch]", "certify/*.def", "reference/*.[ch]",
+                  "vectors/*.[ch]", "vectors/manifest.b2"],
     "mutants": [f"impl/mutants/{name}" for name in (
         "base.h", "entry.h", "kept.h", "mask.c", "score.c", "memory.c", "tiled.c", "decode.c",
         "threaded.c", "stateful.c", "cheats.c")],
