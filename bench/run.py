@@ -49,9 +49,9 @@ class Case:
         self.kind = kind
         rng = np.random.default_rng(7)
         storage = np.float16 if kind == "f16 K/V" else np.float32
-        self.q = rng.standard_normal((b, hq, sq, d), np.float32)
-        self.k = rng.standard_normal((b, hkv, sk, d), np.float32).astype(storage)
-        self.v = rng.standard_normal((b, hkv, sk, d), np.float32).astype(storage)
+        self.q = abi.settle(rng.standard_normal((b, hq, sq, d), np.float32))
+        self.k, self.v = (abi.settle(rng.standard_normal((b, hkv, sk, d), np.float32).astype(storage))
+                          for _ in range(2))
         self.lengths = np.full(b, sk * 3 // 4, np.int64)
         self.mask = rng.random((sq, sk)) < 0.5 if kind == "random mask" else None
         self.pairs = b * hq * int(self.full_mask_rows())
@@ -80,7 +80,7 @@ class Case:
             raise ValueError("this peer is timed on plain causal cases")
 
     def empty_output(self):
-        return np.full(self.q.shape, np.nan, np.float32)
+        return abi.settle(np.full(self.q.shape, np.nan, np.float32))
 
     @property
     def flops(self):
