@@ -174,18 +174,28 @@ static int64_t mask_step(const attest_tensor *mask, uint32_t axis) {
     return axis < missing || mask->shape[axis - missing] == 1 ? 0 : mask->stride[axis - missing];
 }
 
-/* Head and query of row r of a block; 0 once the rows have ended. */
-static int locate(const job *j, int64_t block_of_head, int64_t r, int64_t *head, int64_t *query) {
+/* Head and query of the first row of a block, and how many rows it has; see next_row. */
+static int64_t first_row(const job *j, int64_t block_of_head, int64_t *head, int64_t *query) {
     const attn_normal *n = j->normal;
-    int64_t per_head = ceil_div(n->queries, ROWS);
+    int64_t left;
     if (n->queries >= ROWS) { /* late rows see most under a causal mask: hand them out first */
+        int64_t per_head = ceil_div(n->queries, ROWS);
         *head = block_of_head / per_head;
-        *query = (per_head - 1 - block_of_head % per_head) * ROWS + r;
+        *query = (per_head - 1 - block_of_head % per_head) * ROWS;
+        left = n->queries - *query;
     } else {
-        *head = (block_of_head * ROWS + r) / n->queries;
-        *query = (block_of_head * ROWS + r) % n->queries;
+        *head = block_of_head * ROWS / n->queries;
+        *query = block_of_head * ROWS % n->queries;
+        left = j->plan.group * n->queries - block_of_head * ROWS;
     }
-    return r < ROWS && *head < j->plan.group && *query < n->queries;
+    return smaller(left, ROWS);
+}
+
+static void next_row(const job *j, int64_t *head, int64_t *query) {
+    if (++*query == j->normal->queries) {
+        *query = 0;
+        ++*head;
+    }
 }
 
 static void fill_rows(block_t *block, const job *j, int64_t b, int64_t kv_head,
@@ -193,9 +203,10 @@ static void fill_rows(block_t *block, const job *j, int64_t b, int64_t kv_head,
     const attn_normal *n = j->normal;
     const attest_problem *p = n->problem;
     int64_t head, query;
-    for (int64_t r = 0; locate(j, block_of_head, r, &head, &query); r++) {
+    int64_t rows = first_row(j, block_of_head, &head, &query);
+    block->rows = (size_t)rows;
+    for (int64_t r = 0; r < rows; r++, next_row(j, &head, &query)) {
         int64_t h = kv_head * j->plan.group + head;
-        block->rows = (size_t)r + 1;
         block->index[r] = query;
         block->q_at[r] = b * p->q.stride[0] + h * p->q.stride[1] + query * p->q.stride[2];
         if (block->mask_bool || block->mask_add) {
@@ -266,8 +277,9 @@ static void write_block(const job *j, const block_t *block, const state_t *state
     int64_t kv_head = number / j->plan.blocks_per_head % n->kv_heads;
     int64_t b = number / j->plan.blocks_per_head / n->kv_heads;
     int64_t head, query;
+    int64_t rows = first_row(j, block_of_head, &head, &query);
     ATTN_NAME(attn_block_finish)(state, block, (n->features & ATTEST_LSE) != 0);
-    for (int64_t r = 0; locate(j, block_of_head, r, &head, &query); r++) {
+    for (int64_t r = 0; r < rows; r++, next_row(j, &head, &query)) {
         const int64_t at[ATTEST_MAX_RANK] = {b, kv_head * j->plan.group + head, query, 0};
         if (n->value_size > 0) {
             store(&n->problem->o, at, state->o + r * n->value_size, n->value_size);

@@ -7,7 +7,7 @@
  *   scores  SCORE_KEYS keys x SCORE_VECS vectors of rows in registers, along d;
  *           queries are loaded, key elements are broadcast from where K lies
  *   mix     MIX_ROWS rows x MIX_VECS vectors of columns in registers, along the keys;
- *           values are loaded from where V lies, weights are broadcast
+ *           values are loaded from where V lies, weights are broadcast (micro_mix.h)
  *
  * One freedom: where the largest scores are zeros of both signs, the maximum may be either. The
  * weights, sums and factors it leads to are the same.
@@ -52,23 +52,47 @@ static SIMD vec v_load_as(const char *p, size_t n, uint32_t storage) {
     return v_load(lane);
 }
 
-/* Constant `keys` and `vecs` after inlining: the sums live in registers, all but what the inner
- * loop needs; so the scale waits in memory. */
+/* Element p[ahead], which need not exist. */
+static SIMD void prefetch(const float *p, int64_t ahead) {
+    __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)(ahead * (int64_t)sizeof *p)));
+}
+
+static SIMD void score_step(vec sum[SCORE_KEYS][SCORE_VECS], const float *q, const float *k,
+                            int64_t k_stride, size_t keys, size_t vecs) {
+    vec row[SCORE_VECS];
+    UNROLLED for (size_t v = 0; v < vecs; v++) { row[v] = v_load(q + v * LANES); }
+    UNROLLED for (size_t j = 0; j < keys; j++) {
+        vec key = v_set(k[(int64_t)j * k_stride]);
+        UNROLLED for (size_t v = 0; v < vecs; v++) {
+            sum[j][v] = v_fma(row[v], key, sum[j][v]);
+        }
+    }
+}
+
+/*
+ * Constant `keys` and `vecs` after inlining: the sums live in registers, all but what the inner
+ * loop needs; so the scale waits in memory. A round of the loop is a line of binary32: few enough
+ * rounds for their end to be predicted, and a line of each key that follows is prefetched in each,
+ * be it a key of the next tile.
+ */
+enum { SCORE_STEPS = 16 };
 static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
                              const float *scale, size_t keys, size_t vecs) {
     vec sum[SCORE_KEYS][SCORE_VECS];
     UNROLLED for (size_t j = 0; j < keys; j++) {
         UNROLLED for (size_t v = 0; v < vecs; v++) { sum[j][v] = v_set(0.0f); }
     }
-    for (size_t c = 0; c < d; c++) {
-        vec row[SCORE_VECS];
-        UNROLLED for (size_t v = 0; v < vecs; v++) { row[v] = v_load(q + c * ROWS + v * LANES); }
-        UNROLLED for (size_t j = 0; j < keys; j++) {
-            vec key = v_set(k[(int64_t)j * k_stride + (int64_t)c]);
-            UNROLLED for (size_t v = 0; v < vecs; v++) {
-                sum[j][v] = v_fma(row[v], key, sum[j][v]);
+    size_t c = 0;
+    for (; keys == SCORE_KEYS && c + SCORE_STEPS <= d; c += SCORE_STEPS) {
+        UNROLLED for (size_t e = 0; e < SCORE_STEPS; e++) {
+            if (e < SCORE_KEYS) {
+                prefetch(k + c, (int64_t)(SCORE_KEYS + e) * k_stride);
             }
+            score_step(sum, q + (c + e) * ROWS, k + c + e, k_stride, keys, vecs);
         }
+    }
+    for (; c < d; c++) {
+        score_step(sum, q + c * ROWS, k + c, k_stride, keys, vecs);
     }
     UNROLLED for (size_t j = 0; j < keys; j++) {
         UNROLLED for (size_t v = 0; v < vecs; v++) {
@@ -219,87 +243,7 @@ static void softmax(float *s, float *max, float *sum, float *factor, size_t rows
     }
 }
 
-/* `some`: the last vector of a row is cut to its first `some` columns; 0 for none. */
-static SIMD vec load_column(const float *p, size_t some) {
-    return some ? v_load_some(p, some) : v_load(p);
-}
-
-/* `ahead`: bytes from a value to the one to prefetch, which may lie beyond the last; 0 for none. */
-static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
-                           const char *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
-                           size_t some, int64_t ahead, uint32_t storage) {
-    const size_t size = size_of(storage);
-    vec sum[MIX_ROWS][MIX_VECS];
-    UNROLLED for (size_t r = 0; r < rows; r++) {
-        UNROLLED for (size_t c = 0; c < vecs; c++) {
-            sum[r][c] = v_mul(v_set(factor[r]), load_column(o + r * o_stride + c * LANES, some));
-        }
-    }
-    for (size_t j = 0; j < keys; j++) {
-        vec value[MIX_VECS];
-        UNROLLED for (size_t c = 0; c < vecs; c++) {
-            const char *from = v + (int64_t)j * v_stride + c * LANES * size;
-            value[c] = v_load_as(from, some ? some : LANES, storage);
-            if (ahead) {
-                __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead));
-            }
-        }
-        UNROLLED for (size_t r = 0; r < rows; r++) {
-            vec weight = v_set(s[j * ROWS + r]);
-            UNROLLED for (size_t c = 0; c < vecs; c++) {
-                sum[r][c] = v_fma(weight, value[c], sum[r][c]);
-            }
-        }
-    }
-    UNROLLED for (size_t r = 0; r < rows; r++) {
-        UNROLLED for (size_t c = 0; c < vecs; c++) {
-            float *to = o + r * o_stride + c * LANES;
-            if (some) {
-                v_store_some(to, sum[r][c], some);
-            } else {
-                v_store(to, sum[r][c]);
-            }
-        }
-    }
-}
-
-static SIMD void mix_columns(float *o, size_t dv, const float *s, const float *factor,
-                             const char *v, int64_t v_stride, size_t rows, size_t keys,
-                             size_t vecs, size_t some, int64_t ahead, uint32_t storage) {
-    for (size_t r = 0, step; r < rows; r += step) {
-        step = step_of(rows - r, MIX_ROWS);
-        float *to = o + r * dv;
-        if (step == MIX_ROWS) {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, MIX_ROWS, vecs, some, 0,
-                      storage);
-        } else if (step == 4) {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 4, vecs, some, ahead, storage);
-        } else {
-            mix_panel(to, dv, s + r, factor + r, v, v_stride, keys, 1, vecs, some, ahead, storage);
-        }
-    }
-}
-
-/* Strides and `ahead` in bytes. */
-static SIMD void mix_block(float *o, const float *s, const float *factor, const char *v,
-                           int64_t v_stride, size_t rows, size_t keys, size_t dv, int64_t ahead,
-                           uint32_t storage) {
-    const size_t size = size_of(storage);
-    size_t c = 0;
-    for (; c + LANES * MIX_VECS <= dv; c += LANES * MIX_VECS) {
-        mix_columns(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, MIX_VECS, 0, ahead,
-                    storage);
-    }
-    for (; c + LANES <= dv; c += LANES) {
-        mix_columns(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, 1, 0, ahead, storage);
-    }
-    if (c < dv) {
-        mix_columns(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, 1, dv - c, ahead,
-                    storage);
-    }
-}
-
-#include "micro_mix_runs.h"
+#include "micro_mix.h"
 
 /* Rare (a value of a partial tile is not finite), so one vector at a time. */
 static void mix_some(float *o, const float *s, const float *factor, const float *v,

@@ -12,7 +12,7 @@
 typedef __m512 vec;
 enum { LANES = 16 };
 enum { SCORE_KEYS = 12, SCORE_VECS = 2 }; /* 24 of 32 registers hold sums */
-enum { MIX_ROWS = 8, MIX_VECS = 2 };
+enum { MIX_ROWS = 4, MIX_VECS = 4 };
 
 static SIMD vec v_load(const float *p) { return _mm512_loadu_ps(p); }
 static SIMD void v_store(float *p, vec x) { _mm512_storeu_ps(p, x); }
