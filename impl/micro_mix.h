@@ -48,8 +48,10 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
     }
     size_t j = 0;
     for (; j + MIX_STEPS <= keys; j += MIX_STEPS) {
-        UNROLLED for (size_t c = 0; !ahead && c < vecs; c++) {
-            __builtin_prefetch((const void *)(soon + c * LANES * size_of(storage)), 0, 2);
+        UNROLLED for (size_t c = 0; c < vecs; c++) {
+            if (!ahead) {
+                __builtin_prefetch((const void *)(soon + c * LANES * size_of(storage)), 0, 2);
+            }
         }
         soon += (uintptr_t)v_stride;
         UNROLLED for (size_t e = 0; e < MIX_STEPS; e++, v += v_stride) {
