@@ -57,10 +57,12 @@ static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
             row->weight[n] = attn_score_error(&call->bound, facts, row->q_sum, row->own[n]);
             any_out |= !attn_score_in_domain(&call->bound, facts, row->q_max, row->weight[n]);
             row->shift = score > row->shift ? score : row->shift;
-        } else if (isfinite(facts->linear)) { /* a product that overflows meets the bias: inf - inf */
-            attn_key_facts bare = *facts;
-            bare.mask = bare.alibi = 0;
-            any_out |= !attn_score_in_domain(&call->bound, &bare, row->q_max, 0);
+        } else { /* what is finite and overflows meets what is infinite: inf - inf */
+            int finite = isfinite(facts->linear);
+            attn_key_facts rest = finite ? *facts : (attn_key_facts){0};
+            rest.mask = isfinite(facts->mask) ? facts->mask : 0;
+            rest.alibi = isfinite(facts->alibi) ? facts->alibi : 0;
+            any_out |= !attn_score_in_domain(&call->bound, &rest, finite ? row->q_max : 0, 0);
         }
     }
     if (any_nan) {

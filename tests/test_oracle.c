@@ -264,6 +264,11 @@ static void domain_and_radius(void **state) {
     t.q[0] = t.k[1] = 0x1p+64;
     a = ask_as(&t, "f32-strict", &attn_profile_attest);
     expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
+    t.k[0] = t.k[1] = t.k[2] = INFINITY; /* and the other way round */
+    t.q[0] = -1;
+    slope[0] = -1e38;
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
     start(&t, 0); /* a value that overflows on its way leaves the other column alone */
     t.v[0] = t.v[2] = 3e38;
     a = ask_as(&t, "f32-strict", &attn_profile_attest);
