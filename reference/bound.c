@@ -113,6 +113,13 @@ double attn_sink_error(const attn_bound *k, double sink) {
     return fabs(sink) * k->sink + k->sink_tiny;
 }
 
+int attn_infinite_in_domain(const attn_bound *k, double q, double key) {
+    const double least = 2 * (k->model->score.eta + k->model->operand.eta);
+    const double factor = isinf(q) ? key : q;
+    const double scaled = isinf(q) || k->scale > 1 ? factor : factor * k->scale;
+    return isnan(factor) || factor == 0 || k->scale == 0 || (scaled > least && k->scale > least);
+}
+
 int attn_score_in_domain(const attn_bound *k, const attn_key_facts *facts, double q_max,
                          double error) {
     const attn_model *m = k->model;

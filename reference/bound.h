@@ -54,6 +54,9 @@ double attn_score_error(const attn_bound *bound, const attn_key_facts *facts, do
 
 double attn_sink_error(const attn_bound *bound, double sink);
 
+/* 1 unless an infinite product of magnitudes, one of them infinite, may meet a 0 by rounding. */
+int attn_infinite_in_domain(const attn_bound *bound, double q, double key);
+
 /* 1 unless an intermediate of this score may overflow in the model (section 7). */
 int attn_score_in_domain(const attn_bound *bound, const attn_key_facts *facts, double q_max,
                          double error);

@@ -30,17 +30,22 @@ static void dot_both(const double *q, const double *k, const double *q_abs, cons
 
 /*
  * Beside an infinity the finite products still count: where their sum may overflow in the model, it
- * may meet the infinity with the other sign, and the score is out of the domain (raw = inf).
+ * may meet the infinity with the other sign, and the score is out of the domain (raw = inf). So
+ * may what it is multiplied by, if that rounds to 0.
  */
 static double raw_beside_special(const attn_row_data *row, const attn_oracle_call *call,
                                  const attn_key_facts *facts, const double *k_abs) {
     attn_key_facts finite = {.k_sum = facts->k_sum, .k_max = facts->k_max};
+    int vanish = 0;
     for (int64_t c = 0; c < call->normal->head_size; c++) {
         if (isfinite(row->q_abs[c]) && isfinite(k_abs[c])) {
             finite.raw += row->q_abs[c] * k_abs[c];
+        } else {
+            vanish |= !attn_infinite_in_domain(&call->bound, row->q_abs[c], k_abs[c]);
         }
     }
-    return attn_score_in_domain(&call->bound, &finite, row->q_max, 0) ? 0 : (double)INFINITY;
+    int fine = attn_score_in_domain(&call->bound, &finite, row->q_max, 0);
+    return fine && !vanish ? 0 : (double)INFINITY;
 }
 
 static int seen_by_any(const attn_row_block *block, int64_t j) {

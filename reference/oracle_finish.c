@@ -23,6 +23,7 @@ static attn_kind special_column(const attn_row_data *row, const attn_oracle_call
     double floor = m->exp_floor > m->weight.eta ? m->exp_floor : m->weight.eta;
     floor = floor > m->sum.eta ? floor : m->sum.eta;
     int above = 0, below = 0, in_doubt = 0;
+    double sum = 0, max = 0;
     for (int64_t n = 0; n < row->count; n++) {
         double v = value_at(row, call, n, c);
         if (isnan(v)) {
@@ -33,11 +34,16 @@ static attn_kind special_column(const attn_row_data *row, const attn_oracle_call
             below |= v < 0;
             /* A weight that may round to 0 makes a NaN of an infinity. */
             in_doubt |= !(row->exponent[n] / row->sum > 1024 * floor);
+        } else {
+            sum += fabs(v);
+            max = fabs(v) > max ? fabs(v) : max;
         }
     }
     if (!above && !below) {
         return ATTN_OUT_OF_DOMAIN;
     }
+    /* So do finite values whose sum overflows with the other sign. */
+    in_doubt |= above != below && !attn_values_in_domain(&call->bound, &row->bound, max, sum);
     if (above && below) {
         return in_doubt ? ATTN_NONFINITE : ATTN_NAN;
     }

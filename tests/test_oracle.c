@@ -269,6 +269,26 @@ static void domain_and_radius(void **state) {
     slope[0] = -1e38;
     a = ask_as(&t, "f32-strict", &attn_profile_attest);
     expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
+    start(&t, ATTEST_SCALE | ATTEST_SOFTCAP); /* a scale that rounds to 0 beside an infinity */
+    t.problem.softcap = 1;
+    t.problem.scale = 1e-60;
+    t.q[0] = INFINITY;
+    t.k[0] = t.k[1] = t.k[2] = 1;
+    a = ask_as(&t, "f64-strict", &attn_profile_attest);
+    expect(&a, ATTN_FINITE, ATTN_FINITE, ATTN_FINITE);
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
+    t.problem.scale = 1; /* the same of a key */
+    t.k[0] = 1e-60;
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN, ATTN_OUT_OF_DOMAIN);
+    start(&t, 0); /* infinity, or NaN after the others have overflowed */
+    t.v[0] = -INFINITY;
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_NEG_INF, ATTN_FINITE, ATTN_FINITE);
+    t.v[2] = t.v[4] = 3e38;
+    a = ask_as(&t, "f32-strict", &attn_profile_attest);
+    expect(&a, ATTN_NONFINITE, ATTN_FINITE, ATTN_FINITE);
     start(&t, 0); /* a value that overflows on its way leaves the other column alone */
     t.v[0] = t.v[2] = 3e38;
     a = ask_as(&t, "f32-strict", &attn_profile_attest);
