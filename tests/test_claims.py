@@ -4,6 +4,7 @@
 A source that has moved since the results were recorded turns its claims `stale`, so a page that
 does not say so is out of date."""
 
+import copy
 import os
 import sys
 
@@ -11,6 +12,7 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "proofs"))
 import claims as book  # noqa: E402
+import versions  # noqa: E402
 
 WANTED = {f"C{number}" for number in range(1, 17)}
 VALUES = {"proved", "exhaustive", "tested", "assumed", "open", "stale", "not run", "failed",
@@ -23,12 +25,66 @@ def problems(claim):
         yield "unknown status"
 
 
+def without_twins(claim):
+    """Its runs with their twins taken away, and each thing that a twin of it should refute."""
+    bare = copy.deepcopy(claim)
+    bare["runs"] = book.parts(bare)
+    wanted = set()
+    for part in bare["runs"]:
+        if part["tool"] == "wp":
+            wanted.update(part["pinned"]["clauses"])
+            part["pinned"]["twins"] = {}
+        elif part["tool"] == "cbmc" and part["expect"] == "proved":
+            wanted.update(book.properties(part))
+    return bare, wanted
+
+
+def misses_twins(claim):
+    """Whether a claim that loses its twins is told so, of each property and each clause."""
+    bare, wanted = without_twins(claim)
+    said = "\n".join(book.problems(bare))
+    return all(f'"{name}" of ' in said for name in wanted)
+
+
+def keeps_theories(claim):
+    """Whether the digest of a WP part moves with the rules by which its theories are proved."""
+    for part in book.parts(claim):
+        for name in part.get("theories", {}):
+            changed = {**part, "theories": {**part["theories"], name: {"goals": 0}}}
+            if book.digest(claim, changed) == book.digest(claim, part):
+                return False
+    return True
+
+
+def names_tools(claim):
+    """Whether every result says with which versions of its tools it was made."""
+    found = book.read_results().get(claim["id"], {})
+    return all(set(found[part["name"]].get("tools", {})) == set(versions.names(part))
+               for part in book.parts(claim) if part["name"] in found)
+
+
+def notices_versions(claim):
+    """Whether a result of another version of an installed tool is told from one of this."""
+    for part in book.parts(claim):
+        other = {"tools": {tool: "0" for tool in versions.names(part)}}
+        there = [tool for tool in versions.names(part) if versions.installed(tool)]
+        if versions.differ(part, other) != there or versions.differ(
+                part, {"tools": versions.of_part(part)}):
+            return False
+    return True
+
+
 def main():
     claims = book.load()
     results = [("claims C1 to C16 are all there", WANTED <= {claim["id"] for claim in claims})]
     for claim in claims:
         found = list(problems(claim))
         results.append((": ".join([f"{claim['id']} is well formed"] + found), not found))
+        if without_twins(claim)[1]:
+            results.append((f"{claim['id']} without twins is not", misses_twins(claim)))
+    results.append(("results name their tools", all(map(names_tools, claims))))
+    results.append(("another version is noticed", all(map(notices_versions, claims))))
+    results.append(("a digest holds the rules of the theories", all(map(keeps_theories, claims))))
     with open(os.path.join(ROOT, "spec/claims.md"), encoding="utf-8") as file:
         fresh = file.read() == book.page()
     results.append(("spec/claims.md is up to date (else: make claims)", fresh))
