@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "convert.h"
+#include "pool.h"
 
 #define ROWS ATTN_TILE_ROWS
 #define KEYS ATTN_TILE_KEYS
@@ -329,7 +329,7 @@ static void whole_block(const job *j, desk *d, block_t *block, int64_t number) {
     write_block(j, block, &d->total, number);
 }
 
-static void *worker(void *argument) {
+static void worker(void *argument) {
     job *j = argument;
     desk d = desk_at(j, atomic_fetch_add(&j->next_desk, 1));
     block_t block;
@@ -344,7 +344,6 @@ static void *worker(void *argument) {
             whole_block(j, &d, &block, unit);
         }
     }
-    return NULL;
 }
 
 static void merge_split(const job *j) {
@@ -375,16 +374,7 @@ attest_status ATTN_NAME(attn_drive)(const attn_normal *normal, const engine_t *e
     if (j.plan.units == 0) {
         return ATTEST_OK;
     }
-    pthread_t helper[MAX_THREADS];
-    int helpers = 0; /* a thread that cannot be started is done without */
-    while (helpers + 1 < j.plan.threads &&
-           pthread_create(&helper[helpers], NULL, worker, &j) == 0) {
-        helpers++;
-    }
-    worker(&j);
-    while (helpers > 0) {
-        pthread_join(helper[--helpers], NULL);
-    }
+    attn_pool_run(worker, &j, (int)j.plan.threads - 1);
     if (j.plan.split) {
         merge_split(&j);
     }

@@ -11,7 +11,7 @@ all: kernels
 impl_checks := $(addprefix $(B)/reference/,check.o normal.o mask.o convert.o profile.o \
                  exp.o log.o tanh.o)
 impl_frame := $(foreach part,frame drive load,$(B)/impl/$(part)_f32.o $(B)/impl/$(part)_f64.o) \
-              $(B)/impl/entry.o
+              $(B)/impl/entry.o $(B)/impl/pool.o
 impl_portable := $(B)/impl/micro_portable_f32.o $(B)/impl/micro_portable_f64.o
 
 impl_opt := $(if $(SAN),,-O3) # the frame's own loops vectorise
@@ -63,9 +63,10 @@ $(B)/impl/libflash.so: $(B)/impl/flash.o $(B)/impl/engine_flash_f32.o $(B)/impl/
 $(B)/impl/libflash64.so: $(B)/impl/flash64.o $(B)/impl/engine_flash_f64.o $(impl_frame) \
                          $(impl_simd:%=$(B)/impl/micro_wide_%.o) $(impl_twins) $(impl_portable) $(impl_checks)
 
+# nodelete: parked helpers (pool.h) must not outlive their code
 $(kernels): $(B)/impl/lib%.so: impl/exports.map
 	@echo '  LD $@'
-	$(CC) $(LDFLAGS) -shared -Wl,--version-script=impl/exports.map $(filter %.o,$^) -lm -lpthread -o $@
+	$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete,--version-script=impl/exports.map $(filter %.o,$^) -lm -lpthread -o $@
 
 # For the tests of micro-kernels, which no kernel exports.
 $(B)/libmicro.a: $(impl_vector) $(impl_twins) $(impl_portable) $(B)/reference/convert.o
@@ -75,3 +76,6 @@ $(B)/libmicro.a: $(impl_vector) $(impl_twins) $(impl_portable) $(B)/reference/co
 
 $(B)/tests/test_micro: $(B)/libmicro.a
 $(B)/tests/test_micro: test_libraries += $(B)/libmicro.a
+
+$(B)/tests/test_pool: $(B)/impl/pool.o
+$(B)/tests/test_pool: test_libraries += $(B)/impl/pool.o

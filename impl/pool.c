@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "pool.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+enum { PATIENCE = 4000 }; /* looks at the last helper before going to sleep: some 50 us */
+
+/* The only state that outlives a call. `lock` guards all of it but `working`, which falls without. */
+static struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t posted, finished;
+    void (*work)(void *);
+    void *argument;
+    fenv_t environment;
+    int taken;   /* by a call */
+    int started; /* helpers */
+    int wanted;  /* helpers that may still join the call at hand */
+    int minds_fork;
+    atomic_int working; /* helpers at work */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .posted = PTHREAD_COND_INITIALIZER,
+          .finished = PTHREAD_COND_INITIALIZER};
+
+static void *helper(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (pool.wanted == 0) {
+            pthread_cond_wait(&pool.posted, &pool.lock);
+        }
+        pool.wanted--;
+        atomic_fetch_add(&pool.working, 1);
+        fesetenv(&pool.environment);
+        void (*work)(void *) = pool.work;
+        void *argument = pool.argument;
+        pthread_mutex_unlock(&pool.lock);
+        work(argument);
+        atomic_fetch_sub(&pool.working, 1);
+        pthread_mutex_lock(&pool.lock);
+        pthread_cond_signal(&pool.finished);
+    }
+    return NULL;
+}
+
+static void before_fork(void) { pthread_mutex_lock(&pool.lock); }
+static void after_fork(void) { pthread_mutex_unlock(&pool.lock); }
+static void in_child(void) {
+    const struct pool fresh = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                               .posted = PTHREAD_COND_INITIALIZER,
+                               .finished = PTHREAD_COND_INITIALIZER,
+                               .minds_fork = 1};
+    pool = fresh;
+}
+
+/* Helpers leave signals to the threads of the program, all but those that their own work raises. */
+static void start(int helpers) {
+    const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+    sigset_t others, before;
+    sigfillset(&others);
+    for (size_t n = 0; n < sizeof own / sizeof *own; n++) {
+        sigdelset(&others, own[n]);
+    }
+    if (!pool.minds_fork && pthread_atfork(before_fork, after_fork, in_child) != 0) {
+        return;
+    }
+    pool.minds_fork = 1;
+    pthread_sigmask(SIG_SETMASK, &others, &before);
+    pthread_t thread;
+    while (pool.started < helpers && pthread_create(&thread, NULL, helper, NULL) == 0) {
+        pthread_detach(thread);
+        pool.started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int post(void (*work)(void *), void *argument, int helpers) {
+    pthread_mutex_lock(&pool.lock);
+    int mine = !pool.taken;
+    if (mine) {
+        if (pool.started < helpers) {
+            start(helpers);
+        }
+        pool.taken = 1;
+        pool.work = work;
+        pool.argument = argument;
+        fegetenv(&pool.environment);
+        pool.wanted = helpers < pool.started ? helpers : pool.started;
+        pthread_cond_broadcast(&pool.posted);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return mine;
+}
+
+void attn_pool_run(void (*work)(void *), void *argument, int helpers) {
+    int helped = helpers > 0 && post(work, argument, helpers);
+    work(argument);
+    if (!helped) {
+        return;
+    }
+    pthread_mutex_lock(&pool.lock);
+    pool.wanted = 0;
+    pthread_mutex_unlock(&pool.lock);
+    for (int n = 0; n < PATIENCE && atomic_load(&pool.working) > 0; n++) {
+    }
+    pthread_mutex_lock(&pool.lock);
+    while (atomic_load(&pool.working) > 0) {
+        pthread_cond_wait(&pool.finished, &pool.lock);
+    }
+    pool.taken = 0;
+    pthread_mutex_unlock(&pool.lock);
+}
