@@ -9,7 +9,7 @@
  * many keys as they work on. Few rows leave time for little but reading V once, in order: short
  * runs, the next of which is prefetched. There V may be narrower than binary32.
  */
-enum { LONE_ROWS = 8, MIX_STEPS = 8, FEW_KEYS = 16 };
+enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 16 };
 _Static_assert((int)MIX_ROWS <= (int)LONE_ROWS, "a panel has room for both");
 
 /* `some`: the last vector of a row is cut to its first `some` columns; 0 for none. */
@@ -47,11 +47,9 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
         }
     }
     size_t j = 0;
-    for (; j + MIX_STEPS <= keys; j += MIX_STEPS) {
+    for (; !ahead && j + MIX_STEPS <= keys; j += MIX_STEPS) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
-            if (!ahead) {
-                __builtin_prefetch((const void *)(soon + c * LANES * size_of(storage)), 0, 2);
-            }
+            __builtin_prefetch((const void *)(soon + c * LANES * size_of(storage)), 0, 2);
         }
         soon += (uintptr_t)v_stride;
         UNROLLED for (size_t e = 0; e < MIX_STEPS; e++, v += v_stride) {

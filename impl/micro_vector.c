@@ -75,7 +75,7 @@ static SIMD void score_step(vec sum[SCORE_KEYS][SCORE_VECS], const float *q, con
  * rounds for their end to be predicted, and a line of each key that follows is prefetched in each,
  * be it a key of the next tile.
  */
-enum { SCORE_STEPS = 16 };
+enum { SCORE_STEPS = ROUND(16) };
 static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
                              const float *scale, size_t keys, size_t vecs) {
     vec sum[SCORE_KEYS][SCORE_VECS];
@@ -83,7 +83,7 @@ static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k
         UNROLLED for (size_t v = 0; v < vecs; v++) { sum[j][v] = v_set(0.0f); }
     }
     size_t c = 0;
-    for (; keys == SCORE_KEYS && c + SCORE_STEPS <= d; c += SCORE_STEPS) {
+    for (; keys == SCORE_KEYS && vecs == SCORE_VECS && c + SCORE_STEPS <= d; c += SCORE_STEPS) {
         UNROLLED for (size_t e = 0; e < SCORE_STEPS; e++) {
             if (e < SCORE_KEYS) {
                 prefetch(k + c, (int64_t)(SCORE_KEYS + e) * k_stride);
