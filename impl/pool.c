@@ -7,9 +7,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { PATIENCE = 4000 }; /* looks at the last helper before going to sleep: some 50 us */
+/* Looks at each other before going to sleep: some 50 us, about what waking up takes. */
+enum { PATIENCE = 4000 };
 
-/* The only state that outlives a call. `lock` guards all of it but `working`, which falls without. */
+/* The only state that outlives a call. `lock` guards all of it; `wanted` and `working` are also
+ * looked at without, and `working` falls without. */
 static struct pool {
     pthread_mutex_t lock;
     pthread_cond_t posted, finished;
@@ -18,8 +20,8 @@ static struct pool {
     fenv_t environment;
     int taken;   /* by a call */
     int started; /* helpers */
-    int wanted;  /* helpers that may still join the call at hand */
     int minds_fork;
+    atomic_int wanted;  /* helpers that may still join the call at hand */
     atomic_int working; /* helpers at work */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .posted = PTHREAD_COND_INITIALIZER,
@@ -29,10 +31,10 @@ static void *helper(void *unused) {
     (void)unused;
     pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (pool.wanted == 0) {
+        while (atomic_load(&pool.wanted) == 0) {
             pthread_cond_wait(&pool.posted, &pool.lock);
         }
-        pool.wanted--;
+        atomic_fetch_sub(&pool.wanted, 1);
         atomic_fetch_add(&pool.working, 1);
         fesetenv(&pool.environment);
         void (*work)(void *) = pool.work;
@@ -42,6 +44,10 @@ static void *helper(void *unused) {
         atomic_fetch_sub(&pool.working, 1);
         pthread_mutex_lock(&pool.lock);
         pthread_cond_signal(&pool.finished);
+        pthread_mutex_unlock(&pool.lock);
+        for (int n = 0; n < PATIENCE && atomic_load(&pool.wanted) == 0; n++) {
+        }
+        pthread_mutex_lock(&pool.lock);
     }
     return NULL;
 }
@@ -88,7 +94,7 @@ static int post(void (*work)(void *), void *argument, int helpers) {
         pool.work = work;
         pool.argument = argument;
         fegetenv(&pool.environment);
-        pool.wanted = helpers < pool.started ? helpers : pool.started;
+        atomic_store(&pool.wanted, helpers < pool.started ? helpers : pool.started);
         pthread_cond_broadcast(&pool.posted);
     }
     pthread_mutex_unlock(&pool.lock);
@@ -102,7 +108,7 @@ void attn_pool_run(void (*work)(void *), void *argument, int helpers) {
         return;
     }
     pthread_mutex_lock(&pool.lock);
-    pool.wanted = 0;
+    atomic_store(&pool.wanted, 0);
     pthread_mutex_unlock(&pool.lock);
     for (int n = 0; n < PATIENCE && atomic_load(&pool.working) > 0; n++) {
     }
