@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The output: a part of micro_vector.c. Panels of MIX_ROWS rows x MIX_VECS vectors of columns (or
- * LONE_ROWS rows of the columns left over) go along the keys in runs; a factor of 1 between runs
- * changes nothing.
+ * LONE_ROWS rows of the columns left over) go along the keys in runs.
  *
  * Many rows read V again and again from the first cache, so there is time to fetch the keys that
  * follow, be they those of the next tile: all panels of a strip of columns together prefetch as
- * many keys as they work on. Few rows leave time for little but reading V once, in order: short
- * runs, the next of which is prefetched. There V may be narrower than binary32.
+ * many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run is
+ * half a tile, so that it stays there. Few rows leave time for little but reading V once, in order:
+ * short runs, the next of which is prefetched. There V may be narrower than binary32.
  */
 enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 16 };
+enum { HALF_KEYS = ATTN_TILE_KEYS / 2, SAME_SETS = 512 /* bytes between rows, or a multiple */ };
 _Static_assert((int)MIX_ROWS <= (int)LONE_ROWS, "a panel has room for both");
 
 /* `some`: the last vector of a row is cut to its first `some` columns; 0 for none. */
@@ -109,17 +110,24 @@ static SIMD void mix_block(float *o, const float *s, const float *factor, const 
     }
 }
 
-static SIMD void mix_few(float *o, const float *s, const float *factor, const char *v,
-                         int64_t v_stride, size_t rows, size_t keys, size_t dv, uint32_t storage) {
-    float ones[FEW_ROWS];
-    for (size_t r = 0; r < FEW_ROWS; r++) {
+/* A factor of 1 between runs changes nothing. */
+static SIMD void mix_runs(float *o, const float *s, const float *factor, const char *v,
+                          int64_t v_stride, size_t rows, size_t keys, size_t dv, size_t run,
+                          int64_t ahead, uint32_t storage) {
+    float ones[ROWS];
+    for (size_t r = 0; r < ROWS; r++) {
         ones[r] = 1.0f;
     }
-    for (size_t j = 0; j < keys; j += FEW_KEYS) {
-        size_t n = keys - j < FEW_KEYS ? keys - j : FEW_KEYS;
+    for (size_t j = 0; j < keys; j += run) {
+        size_t n = keys - j < run ? keys - j : run;
         mix_block(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride,
-                  rows, n, dv, FEW_KEYS * v_stride, storage);
+                  rows, n, dv, ahead, storage);
     }
+}
+
+static SIMD void mix_few(float *o, const float *s, const float *factor, const char *v,
+                         int64_t v_stride, size_t rows, size_t keys, size_t dv, uint32_t storage) {
+    mix_runs(o, s, factor, v, v_stride, rows, keys, dv, FEW_KEYS, FEW_KEYS * v_stride, storage);
 }
 
 static void mix(float *o, const float *s, const float *factor, const float *v, int64_t stride_elems,
@@ -129,7 +137,8 @@ static void mix(float *o, const float *s, const float *factor, const float *v, i
     if (rows <= FEW_ROWS) {
         mix_few(o, s, factor, from, v_stride, rows, keys, dv, ATTEST_F32);
     } else {
-        mix_block(o, s, factor, from, v_stride, rows, keys, dv, 0, ATTEST_F32);
+        size_t run = v_stride % SAME_SETS == 0 ? HALF_KEYS : ATTN_TILE_KEYS;
+        mix_runs(o, s, factor, from, v_stride, rows, keys, dv, run, 0, ATTEST_F32);
     }
 }
 
