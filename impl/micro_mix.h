@@ -4,8 +4,8 @@
  * LONE_ROWS rows of the columns left over) go along the keys in runs.
  *
  * Many rows read V again and again from the first cache, so there is time to fetch the keys that
- * follow, be they those of the next tile: all panels of a strip of columns together prefetch as
- * many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run is
+ * follow, be they those of the next tile: all panels of a strip of columns together prefetch about
+ * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run is
  * half a tile, so that it stays there. Few rows leave time for little but reading V once, in order:
  * short runs, the next of which is prefetched. There V may be narrower than binary32.
  */

@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 
-/* Looks at each other before going to sleep: some 50 us, about what waking up takes. */
-enum { PATIENCE = 4000 };
+enum { PATIENCE = 50000 }; /* nanoseconds, about what waking up takes */
 
 /* The only state that outlives a call. `lock` guards all of it; `wanted` and `working` are also
  * looked at without, and `working` falls without. */
@@ -26,6 +26,18 @@ static struct pool {
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .posted = PTHREAD_COND_INITIALIZER,
           .finished = PTHREAD_COND_INITIALIZER};
+
+/* Looks at a number until it is above 0 or not, as asked, but not for long. */
+static void watch(atomic_int *number, int positive) {
+    struct timespec start, now;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    while ((atomic_load(number) > 0) != positive) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((now.tv_sec - start.tv_sec) * 1000000000 + (now.tv_nsec - start.tv_nsec) > PATIENCE) {
+            return;
+        }
+    }
+}
 
 static void *helper(void *unused) {
     (void)unused;
@@ -45,8 +57,7 @@ static void *helper(void *unused) {
         pthread_mutex_lock(&pool.lock);
         pthread_cond_signal(&pool.finished);
         pthread_mutex_unlock(&pool.lock);
-        for (int n = 0; n < PATIENCE && atomic_load(&pool.wanted) == 0; n++) {
-        }
+        watch(&pool.wanted, 1);
         pthread_mutex_lock(&pool.lock);
     }
     return NULL;
@@ -110,8 +121,7 @@ void attn_pool_run(void (*work)(void *), void *argument, int helpers) {
     pthread_mutex_lock(&pool.lock);
     atomic_store(&pool.wanted, 0);
     pthread_mutex_unlock(&pool.lock);
-    for (int n = 0; n < PATIENCE && atomic_load(&pool.working) > 0; n++) {
-    }
+    watch(&pool.working, 0);
     pthread_mutex_lock(&pool.lock);
     while (atomic_load(&pool.working) > 0) {
         pthread_cond_wait(&pool.finished, &pool.lock);

@@ -12,7 +12,8 @@
  * Calls work(argument) on this thread and on up to `helpers` others at once, in this thread's
  * floating-point environment; returns when all of them have returned. work returns only when
  * nothing is left to do: a helper that has not begun by then is not waited for. A helper that
- * cannot be started is done without.
+ * cannot be started is done without. Helpers live on, on the processors and in the class of whoever
+ * called first.
  */
 void attn_pool_run(void (*work)(void *), void *argument, int helpers);
 
