@@ -32,6 +32,17 @@ static double score_of(const attn_row_data *row, const attn_oracle_call *call,
     return score;
 }
 
+/* What is finite of a score that is -inf: where it may overflow, it may meet the infinity with the
+ * other sign. Of an infinite product, attn_block_scores has looked at q and k. */
+static attn_key_facts finite_part(const attn_key_facts *facts) {
+    attn_key_facts rest =
+        isfinite(facts->linear) ? *facts : (attn_key_facts){.distance = facts->distance};
+    rest.bent = isfinite(facts->bent) ? facts->bent : 0; /* softcap makes it finite again */
+    rest.mask = isfinite(facts->mask) ? facts->mask : 0;
+    rest.alibi = isfinite(facts->alibi) ? facts->alibi : 0;
+    return rest;
+}
+
 /* Scores, their own errors, and the model's errors, which wait in `weight`. */
 static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
     int any_nan = isnan(row->sink) || row->sink == (double)INFINITY, any_out = 0;
@@ -52,17 +63,16 @@ static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
             any_out = 1;
         } else if (isnan(score) || score == (double)INFINITY) {
             any_nan = 1;
-        } else if (score != (double)-INFINITY) {
-            row->own[n] = 1.01 * attn_score_error(&call->own_bound, facts, row->q_sum, 0);
-            row->weight[n] = attn_score_error(&call->bound, facts, row->q_sum, row->own[n]);
-            any_out |= !attn_score_in_domain(&call->bound, facts, row->q_max, row->weight[n]);
-            row->shift = score > row->shift ? score : row->shift;
-        } else { /* what is finite and overflows meets what is infinite: inf - inf */
-            int finite = isfinite(facts->linear);
-            attn_key_facts rest = finite ? *facts : (attn_key_facts){0};
-            rest.mask = isfinite(facts->mask) ? facts->mask : 0;
-            rest.alibi = isfinite(facts->alibi) ? facts->alibi : 0;
-            any_out |= !attn_score_in_domain(&call->bound, &rest, finite ? row->q_max : 0, 0);
+        } else {
+            const attn_key_facts rest = isfinite(score) ? *facts : finite_part(facts);
+            double own = 1.01 * attn_score_error(&call->own_bound, &rest, row->q_sum, 0);
+            double error = attn_score_error(&call->bound, &rest, row->q_sum, own);
+            any_out |= !attn_score_in_domain(&call->bound, &rest, row->q_max, error + own);
+            if (score != (double)-INFINITY) {
+                row->own[n] = own;
+                row->weight[n] = error;
+                row->shift = score > row->shift ? score : row->shift;
+            }
         }
     }
     if (any_nan) {
