@@ -79,7 +79,8 @@ void attn_block_scores(attn_row_block *block, const attn_oracle_call *call) {
                 *facts = (attn_key_facts){0}; /* its score is 0 by decree: no k takes part */
             } else if (row->q_special || key.special) {
                 facts->linear = normal->scale * attn_special_dot(row->q, k, normal->head_size);
-                facts->raw = raw_beside_special(row, call, facts, k_abs);
+                /* A NaN stays one, whatever overflows or vanishes beside it. */
+                facts->raw = isnan(facts->linear) ? 0 : raw_beside_special(row, call, facts, k_abs);
             } else {
                 double dot;
                 dot_both(row->q, k, row->q_abs, k_abs, call->padded_d, &dot, &facts->raw);

@@ -306,6 +306,9 @@ static void beside_an_infinity(void **state) {
     t.problem.scale = 1; /* the same of a key */
     t.k[0] = 1e-60;
     expect_all(&t, "f32-strict", ATTN_OUT_OF_DOMAIN);
+    t.q[0] = 1e-60; /* a NaN stays one */
+    t.k[0] = NAN;
+    expect_all(&t, "f32-strict", ATTN_NAN);
 }
 
 static void judging(void **state) {
