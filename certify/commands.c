@@ -2,8 +2,11 @@
 #define _GNU_SOURCE
 #include "commands.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "discover.h"
@@ -12,6 +15,33 @@
 int attest_trouble(const char *why) {
     fprintf(stderr, "attest: %s\n", why);
     return ATTEST_EXIT_TROUBLE;
+}
+
+/* Asked of the system, which knows every reason why not. What exists is not opened: the reader of a
+ * pipe would see its writer leave. */
+static int writable(const char *path) {
+    struct stat found;
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file >= 0) {
+        close(file);
+        return unlink(path) == 0;
+    }
+    return errno == EEXIST && stat(path, &found) == 0 && !S_ISDIR(found.st_mode) &&
+           access(path, W_OK) == 0;
+}
+
+int attest_files_fine(const attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
+    const char *const outputs[][2] = {
+        {"--json", s->json}, {"--junit", s->junit}, {"--output", s->output}};
+    for (int i = 0; i < 3; i++) {
+        if (outputs[i][1] != NULL && !writable(outputs[i][1])) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s cannot be written", outputs[i][0],
+                     outputs[i][1]);
+            return 0;
+        }
+    }
+    attest_report none = {0};
+    return s->waivers == NULL || attest_waive(s->waivers, &none, why);
 }
 
 int attest_deliver(const attest_report *report, const attest_settings *s) {
@@ -41,38 +71,10 @@ static attest_plan plan_for(const attest_settings *s, const attest_setup *setup,
                          .boundaries = boundaries};
 }
 
-static int writable(const char *path) {
-    char folder[ATTEST_PATH_BYTES];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) {
-        slash[slash == folder] = '\0';
-    }
-    return access(path, W_OK) == 0 ||
-           (access(path, F_OK) != 0 && access(slash != NULL ? folder : ".", W_OK) == 0);
-}
-
-/* What a run would only find out when it is over. */
-static int files_fine(const attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
-    attest_report none = {0};
-    const char *const outputs[] = {s->json, s->junit};
-    for (int i = 0; i < 2; i++) {
-        if (outputs[i] != NULL && !writable(outputs[i])) {
-            snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s cannot be written",
-                     i == 0 ? "--json" : "--junit", outputs[i]);
-            return 0;
-        }
-    }
-    return s->waivers == NULL || attest_waive(s->waivers, &none, why);
-}
-
 int attest_command_certify(const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES] = "";
     attest_setup setup;
     attest_report report = {0};
-    if (!files_fine(s, why)) {
-        return attest_trouble(why);
-    }
     printf("attest %s certify %s, level %s, seed %llu\n", ATTEST_SUITE_VERSION, s->words[0],
            attest_level_name(s->level), (unsigned long long)s->seed);
     fflush(stdout);

@@ -118,6 +118,9 @@ int main(int argc, char **argv) {
         if (settings.word_count < commands[i].least || settings.word_count > commands[i].most) {
             return usage("wrong number of arguments");
         }
+        if (!attest_files_fine(&settings, why)) {
+            return attest_trouble(why);
+        }
         return commands[i].run(&settings);
     }
     char why[ATTEST_MESSAGE_BYTES];

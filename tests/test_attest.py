@@ -32,9 +32,13 @@ def attest(*arguments):
                           text=True, timeout=600, check=False)
 
 
-def load(path):
+def load_text(path):
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        return file.read()
+
+
+def load(path):
+    return json.loads(load_text(path))
 
 
 def certify(folder, name, *arguments, target="builtin:naive", level="smoke"):
@@ -78,14 +82,23 @@ def explains_requirements_checks_verdicts_and_classes(folder):
 
 @test
 def trouble_is_told_before_the_run(folder):
-    nowhere = os.path.join(folder, "none", "report")
+    nowhere, there = os.path.join(folder, "none", "report"), os.path.join(folder, "there")
+    with open(there, "w", encoding="utf-8") as file:
+        file.write("kept")
     for option, value, said in (("--json", nowhere, "cannot be written"),
-                                ("--junit", nowhere, "cannot be written"),
+                                ("--json", folder, "cannot be written"),
+                                ("--junit", os.path.join(there, "below"), "cannot be written"),
                                 ("--waivers", nowhere, "waivers:"),
                                 ("--level", "fast", "smoke, quick, full or exhaustive"),
                                 ("--jobs", "many", "1 to 256")):
         done = attest("certify", "builtin:naive", option, value)
-        assert done.returncode == 2 and said in done.stderr and not done.stdout, option
+        assert done.returncode == 2 and said in done.stderr and not done.stdout, (option, value)
+    for words in (["fuzz", WRONG], ["shrink", "check=oracle", WRONG]):
+        done = attest(*words, "--output", nowhere)
+        assert done.returncode == 2 and "--output" in done.stderr and not done.stdout, words
+    new = os.path.join(folder, "new")
+    assert attest("explain", "CRASH", "--json", there, "--output", new).returncode == 0
+    assert load_text(there) == "kept" and not os.path.exists(new), "looking left a trace"
 
 
 @test
