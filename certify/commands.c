@@ -30,7 +30,7 @@ static int writable(const char *path) {
            access(path, W_OK) == 0;
 }
 
-int attest_files_fine(const attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
+int attest_files_open(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
     const char *const outputs[][2] = {
         {"--json", s->json}, {"--junit", s->junit}, {"--output", s->output}};
     for (int i = 0; i < 3; i++) {
@@ -40,8 +40,8 @@ int attest_files_fine(const attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) 
             return 0;
         }
     }
-    attest_report none = {0};
-    return s->waivers == NULL || attest_waive(s->waivers, &none, why);
+    s->waivers = s->waiver_file != NULL ? attest_waivers_load(s->waiver_file, why) : NULL;
+    return s->waiver_file == NULL || s->waivers != NULL;
 }
 
 int attest_deliver(const attest_report *report, const attest_settings *s) {

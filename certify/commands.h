@@ -20,8 +20,9 @@ int attest_command_diff(const attest_settings *settings);
 int attest_command_merge(const attest_settings *settings);
 int attest_command_vectors(const attest_settings *settings);
 
-/* Before a command: what it would only find out at its end. 1, or 0 with a reason. */
-int attest_files_fine(const attest_settings *settings, char why[ATTEST_MESSAGE_BYTES]);
+/* Before a command: reads the waivers, and sees whether what it writes at its end can be written.
+ * 1, or 0 with a reason. */
+int attest_files_open(attest_settings *settings, char why[ATTEST_MESSAGE_BYTES]);
 
 /* Prints the reason and returns ATTEST_EXIT_TROUBLE. */
 int attest_trouble(const char *why);

@@ -118,10 +118,12 @@ int main(int argc, char **argv) {
         if (settings.word_count < commands[i].least || settings.word_count > commands[i].most) {
             return usage("wrong number of arguments");
         }
-        if (!attest_files_fine(&settings, why)) {
+        if (!attest_files_open(&settings, why)) {
             return attest_trouble(why);
         }
-        return commands[i].run(&settings);
+        const int code = commands[i].run(&settings);
+        json_decref(settings.waivers);
+        return code;
     }
     char why[ATTEST_MESSAGE_BYTES];
     snprintf(why, sizeof why, "no command is called \"%.60s\"", argv[1]);

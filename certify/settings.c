@@ -107,7 +107,7 @@ static int apply(attest_settings *s, option o, const char *value) {
         s->skip = value;
         return 1;
     case WAIVERS:
-        s->waivers = value;
+        s->waiver_file = value;
         return 1;
     case JSON:
         s->json = value;

@@ -3,6 +3,7 @@
 #ifndef ATTEST_SETTINGS_H
 #define ATTEST_SETTINGS_H
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdint.h>
 
@@ -22,7 +23,8 @@ typedef struct attest_settings {
     double seconds; /* of --time; 0: no limit */
     uint64_t cases; /* of --cases, for fuzz; 0: no limit */
     const char *only, *skip;
-    const char *waivers, *json, *junit, *output;
+    const char *waiver_file, *json, *junit, *output;
+    json_t *waivers; /* what that file holds */
     int jobs;
     int strict; /* -1: as the target needs */
     int validate, require_full, gate, quiet;

@@ -35,7 +35,7 @@ static int usable(const json_t *waiver) {
            (text_of(waiver, "case") || text_of(waiver, "check") || text_of(waiver, "requirement"));
 }
 
-int attest_waive(const char *path, attest_report *report, char why[ATTEST_MESSAGE_BYTES]) {
+json_t *attest_waivers_load(const char *path, char why[ATTEST_MESSAGE_BYTES]) {
     json_error_t error;
     json_t *list = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     size_t index;
@@ -44,7 +44,7 @@ int attest_waive(const char *path, attest_report *report, char why[ATTEST_MESSAG
         snprintf(why, ATTEST_MESSAGE_BYTES, "waivers: %.60s is not a list: %.120s", path,
                  list ? "" : error.text);
         json_decref(list);
-        return 0;
+        return NULL;
     }
     json_array_foreach(list, index, waiver) {
         if (!usable(waiver)) {
@@ -52,8 +52,16 @@ int attest_waive(const char *path, attest_report *report, char why[ATTEST_MESSAG
                      "waivers: entry %zu needs a reason and a case, check or requirement",
                      index + 1);
             json_decref(list);
-            return 0;
+            return NULL;
         }
+    }
+    return list;
+}
+
+void attest_waive(const json_t *waivers, attest_report *report) {
+    size_t index;
+    const json_t *waiver;
+    json_array_foreach(waivers, index, waiver) {
         for (size_t i = 0; !expired(waiver) && i < report->count; i++) {
             attest_entry *entry = &report->entries[i];
             if (attest_verdict_is_bad(entry->result.verdict) && matches(waiver, entry)) {
@@ -64,6 +72,4 @@ int attest_waive(const char *path, attest_report *report, char why[ATTEST_MESSAG
             }
         }
     }
-    json_decref(list);
-    return 1;
 }

@@ -7,9 +7,14 @@
 #ifndef ATTEST_WAIVER_H
 #define ATTEST_WAIVER_H
 
+#include <jansson.h>
+
 #include "report.h"
 
-/* Turns matching bad verdicts into WAIVED. 1, or 0 with a reason. */
-int attest_waive(const char *path, attest_report *report, char why[ATTEST_MESSAGE_BYTES]);
+/* The list in a file, which may be a pipe: it is read once. NULL with a reason. */
+json_t *attest_waivers_load(const char *path, char why[ATTEST_MESSAGE_BYTES]);
+
+/* Turns matching bad verdicts into WAIVED; no list waives nothing. */
+void attest_waive(const json_t *waivers, attest_report *report);
 
 #endif
