@@ -31,7 +31,7 @@ static int explain_verdict(const char *name) {
 }
 
 static int explain_class(const char *text) {
-    char *end = NULL;
+    char *end = NULL, name[24];
     const long number = strtol(text, &end, 10);
     const char *title = end != text && *end == '\0' && number > 0 && number < 1000
                             ? attest_class_title((int)number)
@@ -39,10 +39,11 @@ static int explain_class(const char *text) {
     if (title == NULL) {
         return 0;
     }
-    printf("class %ld: %s\nchecks:", number, title);
+    const int length = snprintf(name, sizeof name, "%ld", number); /* "007" is 7 in the lists */
+    printf("class %s: %s\nchecks:", name, title);
     const attest_check *check;
     for (int i = 0; (check = attest_check_at(i)) != NULL; i++) {
-        if (attest_has_word(check->classes, ' ', text, strlen(text))) {
+        if (attest_has_word(check->classes, ' ', name, (size_t)length)) {
             printf(" %s", check->name);
         }
     }

@@ -47,7 +47,7 @@ static const char *const takes[OPTIONS] = {
     [LEVEL] = "smoke, quick, full or exhaustive",
     [SEED] = "a whole number below 2^64",
     [SHARD] = "I/N with 1 <= I <= N <= 10000",
-    [TIME] = "seconds, 0.001 or more",
+    [TIME] = "seconds, 0.001 to 1e9",
     [CASES] = "a whole number from 1 on",
     [JOBS] = "1 to 256",
     [SANDBOX] = "strict or relaxed",

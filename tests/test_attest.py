@@ -79,6 +79,7 @@ def explains_requirements_checks_verdicts_and_classes(folder):
         done = attest("explain", word)
         assert done.returncode == 0 and said in done.stdout, word
     assert attest("explain", "999").returncode == 2
+    assert attest("explain", "032").stdout == attest("explain", "32").stdout
 
 
 @test
@@ -91,6 +92,7 @@ def trouble_is_told_before_the_run(folder):
                                 ("--junit", os.path.join(there, "below"), "cannot be written"),
                                 ("--waivers", nowhere, "waivers:"),
                                 ("--level", "fast", "smoke, quick, full or exhaustive"),
+                                ("--time", "2e9", "0.001 to 1e9"),
                                 ("--jobs", "many", "1 to 256")):
         done = attest("certify", "builtin:naive", option, value)
         assert done.returncode == 2 and said in done.stderr and not done.stdout, (option, value)
