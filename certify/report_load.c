@@ -6,20 +6,11 @@
 
 #include "boundary_json.h"
 #include "report.h"
+#include "text.h"
 #include "variants.h"
 
-/* Cut to what fits, not within a character: half of one could not be written again. */
 static void get_text(const json_t *object, const char *key, char *text, size_t size) {
-    const char *value = json_string_value(json_object_get(object, key));
-    size_t length = value ? strlen(value) : 0;
-    if (length >= size) {
-        length = size - 1;
-        while (length > 0 && ((unsigned char)value[length] & 0xc0) == 0x80) {
-            length--;
-        }
-    }
-    memcpy(text, value ? value : "", length);
-    text[length] = '\0';
+    attest_text_copy(text, size, json_string_value(json_object_get(object, key)));
 }
 
 static int64_t get_number(const json_t *object, const char *key) {

@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "text.h"
 
 static void head(attest_report *report, const attest_settings *s, const attest_setup *setup) {
     *report = (attest_report){.seed = s->seed, .shard = s->shard, .shards = s->shards};
-    snprintf(report->target, sizeof report->target, "%.511s", setup->target.text);
+    attest_text_copy(report->target, sizeof report->target, setup->target.text);
     snprintf(report->level, sizeof report->level, "%s", attest_level_name(s->level));
     snprintf(report->sandbox, sizeof report->sandbox, "%s",
              setup->host.strict ? "strict" : "relaxed");
-    snprintf(report->profile, sizeof report->profile, "%s",
-             s->profile_name ? s->profile_name : "attest");
+    attest_text_copy(report->profile, sizeof report->profile,
+                     s->profile_name ? s->profile_name : "attest");
 }
 
 /* The model of problems in binary64 of a kernel whose model is of a narrower one: the same kind of
@@ -69,7 +70,7 @@ static int introduce(attest_setup *setup, const attest_settings *s, attest_repor
     report->kernel = session->info;
     memcpy(report->notes, session->notes, sizeof report->notes);
     const char *profile = s->profile_name ? s->profile_name : setup->kernel.profile;
-    snprintf(report->profile, sizeof report->profile, "%.63s", profile);
+    attest_text_copy(report->profile, sizeof report->profile, profile);
     if (!attest_profile_find(profile, &setup->profile, why)) {
         if (s->profile_name != NULL) {
             return 0;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "text.h"
+
 static const char *text_of(const json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
 }
@@ -65,10 +67,12 @@ void attest_waive(const json_t *waivers, attest_report *report) {
         for (size_t i = 0; !expired(waiver) && i < report->count; i++) {
             attest_entry *entry = &report->entries[i];
             if (attest_verdict_is_bad(entry->result.verdict) && matches(waiver, entry)) {
+                char reason[192], link[sizeof entry->waiver - sizeof reason];
+                attest_text_copy(reason, sizeof reason, text_of(waiver, "reason"));
+                attest_text_copy(link, sizeof link, text_of(waiver, "link"));
+                snprintf(entry->waiver, sizeof entry->waiver, "%s%s%s", reason,
+                         link[0] ? " " : "", link);
                 entry->result.verdict = ATTEST_WAIVED;
-                snprintf(entry->waiver, sizeof entry->waiver, "%.180s %.60s",
-                         text_of(waiver, "reason"),
-                         text_of(waiver, "link") ? text_of(waiver, "link") : "");
             }
         }
     }

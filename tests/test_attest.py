@@ -204,12 +204,15 @@ def diff_names_what_changed(folder):
 def waivers_are_counted_and_expire(folder):
     path = os.path.join(folder, "waivers.json")
     for expires, certified in (("2999-01-01", True), ("2001-01-01", False)):
-        waiver = [{"requirement": "DET-08", "reason": "known", "expires": expires}]
+        waiver = [{"requirement": "DET-08", "reason": "x" + 80 * "\u20ac", "link": 40 * "\u20ac",
+                   "expires": expires}]
         target = os.path.join(BUILD, "hostile", "rounding.so")
         done, report = certify(folder, "w", "--waivers", "/dev/stdin", target=target,
                                given=json.dumps(waiver))
         waived = report["certificate"]["verdicts"]["WAIVED"]
         assert (waived > 0) == certified, (expires, waived)
+        told = [case["waiver"] for case in report["cases"] if case["verdict"] == "WAIVED"]
+        assert all(re.fullmatch("x\u20ac+ \u20ac+", text) for text in told), told
         # CAP-05: everything is waived, so core requirements have no pass: still not certified.
         assert done.returncode == 1
     with open(path, "w", encoding="utf-8") as file:

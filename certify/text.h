@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text.h - texts from outside that a report keeps. */
+#ifndef ATTEST_TEXT_H
+#define ATTEST_TEXT_H
+
+#include <stddef.h>
+
+/* A copy in `size` bytes; NULL counts as empty. Not cut within a character of UTF-8, for JSON has no
+ * place for half of one. */
+void attest_text_copy(char *text, size_t size, const char *value);
+
+#endif
