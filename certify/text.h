@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* A copy in `size` bytes; NULL counts as empty. Not cut within a character of UTF-8, for JSON has no
+/* A copy in `size` bytes; NULL counts as empty. Not cut within a character of UTF-8: JSON has no
  * place for half of one. */
 void attest_text_copy(char *text, size_t size, const char *value);
 
