@@ -237,6 +237,8 @@ def problems(claim):
     for part in parts(claim):
         if part["tool"] == "wp":
             yield from wp_problems(part)
+        if part["tool"] == "program" and not twins(claim, part):
+            yield f"no twin of {part['name']}"
         if part["tool"] != "cbmc" or part["expect"] != "proved":
             continue
         if not properties(part):

@@ -2,12 +2,14 @@
 """Which tools a part's result rests on, and which versions of them are installed.
 
 A result keeps the versions it was made with. They are no part of its digest: a page that turned
-stale wherever a tool differs would be of no use elsewhere. proofs/run asks instead, and takes what
-another version has proved for stale."""
+stale wherever a tool differs would be of no use elsewhere. proofs/run asks instead: what another
+version has proved is stale to it, and what a tool that is not here has proved is not run."""
 
 import functools
 import re
 import subprocess
+
+import claims as book
 
 WP = ["frama-c", "why3", "alt-ergo", "cvc4", "z3", "gappa"]
 ASK = {"frama-c": "-version", "alt-ergo": "-version"}
@@ -39,6 +41,14 @@ def of_part(part):
 
 
 def differ(part, recorded):
-    """Tools that are installed in another version than the one on record."""
+    """Tools that are not installed in the version on record: another is, or none."""
     return [tool for tool in names(part)
-            if installed(tool) not in (None, recorded.get("tools", {}).get(tool))]
+            if installed(tool) != recorded.get("tools", {}).get(tool)]
+
+
+def here(part, result):
+    """A result as far as the tools of this machine could give it again."""
+    others = differ(part, result)
+    if result["status"] == "not run" or not others:
+        return result
+    return {**result, "status": "stale" if all(map(installed, others)) else book.MISSING}

@@ -7,6 +7,7 @@ does not say so is out of date."""
 import copy
 import os
 import sys
+import unittest.mock
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -26,24 +27,26 @@ def problems(claim):
 
 
 def without_twins(claim):
-    """Its runs with their twins taken away, and each thing that a twin of it should refute."""
+    """Its runs with their twins taken away, and what should be said of each that is missed."""
     bare = copy.deepcopy(claim)
     bare["runs"] = book.parts(bare)
     wanted = set()
     for part in bare["runs"]:
         if part["tool"] == "wp":
-            wanted.update(part["pinned"]["clauses"])
+            wanted.update(f'"{clause}" of ' for clause in part["pinned"]["clauses"])
             part["pinned"]["twins"] = {}
-        elif part["tool"] == "cbmc" and part["expect"] == "proved":
-            wanted.update(book.properties(part))
+        elif part["tool"] == "program":
+            wanted.add(f"no twin of {part['name']}")
+        elif part["expect"] == "proved":
+            wanted.update(f'"{name}" of ' for name in book.properties(part))
     return bare, wanted
 
 
 def misses_twins(claim):
-    """Whether a claim that loses its twins is told so, of each property and each clause."""
+    """Whether a claim that loses its twins is told so, of each property, clause and program."""
     bare, wanted = without_twins(claim)
     said = "\n".join(book.problems(bare))
-    return all(f'"{name}" of ' in said for name in wanted)
+    return all(text in said for text in wanted)
 
 
 def keeps_theories(claim):
@@ -64,14 +67,21 @@ def names_tools(claim):
 
 
 def notices_versions(claim):
-    """Whether a result of another version of an installed tool is told from one of this."""
+    """Whether a result of another version of a tool is told from one of this."""
     for part in book.parts(claim):
         other = {"tools": {tool: "0" for tool in versions.names(part)}}
-        there = [tool for tool in versions.names(part) if versions.installed(tool)]
-        if versions.differ(part, other) != there or versions.differ(
+        if versions.differ(part, other) != versions.names(part) or versions.differ(
                 part, {"tools": versions.of_part(part)}):
             return False
     return True
+
+
+def misses_tools(claim):
+    """Whether a result counts as not run where its tools are not installed."""
+    found = book.read_results()
+    with unittest.mock.patch("versions.installed", lambda tool: None):
+        return all(versions.here(part, book.part_result(claim, part, found))["status"]
+                   in (book.MISSING, "not run") for part in book.parts(claim))
 
 
 def main():
@@ -84,6 +94,7 @@ def main():
             results.append((f"{claim['id']} without twins is not", misses_twins(claim)))
     results.append(("results name their tools", all(map(names_tools, claims))))
     results.append(("another version is noticed", all(map(notices_versions, claims))))
+    results.append(("a missing tool is noticed", all(map(misses_tools, claims))))
     results.append(("a digest holds the rules of the theories", all(map(keeps_theories, claims))))
     with open(os.path.join(ROOT, "spec/claims.md"), encoding="utf-8") as file:
         fresh = file.read() == book.page()

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The recorded exhaustive sweeps passed, and were made on the sources that are here now."""
+"""The recorded exhaustive sweeps passed, and were made on the sources that are here now.
+
+usage: test_exhaustive_fresh.py [RECORD], default proofs/exhaustive/results.json"""
 
 import json
 import pathlib
@@ -36,7 +38,7 @@ def problems(function, entries):
 
 
 def main():
-    entries = json.loads(record.RESULTS.read_text())
+    entries = json.loads(pathlib.Path(sys.argv[1] if sys.argv[1:] else record.RESULTS).read_text())
     failed = 0
     for number, function in enumerate(sorted(record.SOURCES), 1):
         found = list(problems(function, [e for e in entries if e["function"] == function]))
