@@ -7,6 +7,7 @@
 
 #include "convert.h"
 #include "pool.h"
+#include "share.h"
 
 #define ROWS ATTN_TILE_ROWS
 #define KEYS ATTN_TILE_KEYS
@@ -129,7 +130,8 @@ typedef struct job {
     const engine_t *engine;
     plan plan;
     uint64_t desk_bytes, state_bytes;
-    atomic_int_fast64_t next_unit, next_desk;
+    atomic_int_fast64_t next_desk;
+    attn_share share[MAX_THREADS];
 } job;
 
 static desk desk_at(const job *j, int64_t index) {
@@ -331,10 +333,11 @@ static void whole_block(const job *j, desk *d, block_t *block, int64_t number) {
 
 static void worker(void *argument) {
     job *j = argument;
-    desk d = desk_at(j, atomic_fetch_add(&j->next_desk, 1));
+    const int64_t own = atomic_fetch_add(&j->next_desk, 1);
+    desk d = desk_at(j, own);
     block_t block;
     int64_t unit;
-    while ((unit = atomic_fetch_add(&j->next_unit, 1)) < j->plan.units) {
+    while ((unit = attn_take_unit(j->share, j->plan.threads, own)) >= 0) {
         if (j->plan.split) {
             state_t state = state_at(j, unit);
             fill_block(&block, j, unit / j->plan.chunks);
@@ -374,6 +377,7 @@ attest_status ATTN_NAME(attn_drive)(const attn_normal *normal, const engine_t *e
     if (j.plan.units == 0) {
         return ATTEST_OK;
     }
+    attn_share_out(j.share, j.plan.threads, j.plan.units);
     attn_pool_run(worker, &j, (int)j.plan.threads - 1);
     if (j.plan.split) {
         merge_split(&j);

@@ -3,9 +3,10 @@
  * drive.h - the walk around the frame: batch entries, heads and blocks of rows, shared out to
  * threads; types and strides become what attn_block asks for.
  *
- *   unit: one block of rows of one KV head of one batch entry, taken by the next free thread
- *     chunk: ATTN_CHUNK_KEYS keys from a multiple of it: a state of its own, merged in order
- *       the frame's tiles
+ *   share: neighbouring units, so that what a thread prefetches past the end is what it needs next
+ *     unit: one block of rows of one KV head of one batch entry, taken by a free thread
+ *       chunk: ATTN_CHUNK_KEYS keys from a multiple of it: a state of its own, merged in order
+ *         the frame's tiles
  *
  * Where there are fewer units than threads could use (decoding), each chunk is a unit, and the
  * states are merged at the end. Chunks lie at fixed keys and are merged in the same order either

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scores of few rows, as when decoding: a part of micro_vector.c. Lanes are keys: TURN dimensions
+ * Scores of few rows, as when decoding: a part of micro_vector.c. Lanes are keys: some dimensions
  * of LANES keys are turned so that a vector holds one dimension of all of them, which all rows
  * share. Each sum still runs along d in order, and K may be narrower than binary32.
  */
 enum { LINE = 64 };
 
+static SIMD size_t turn_of(uint32_t storage) {
+    return storage == ATTEST_F32 ? TURN : TURN_NARROW;
+}
+
+/* The first n of turn_of(storage) dimensions. */
 static SIMD void add_turned(vec *sum, const float *q, const char *k, int64_t stride, size_t n,
                             size_t rows, uint32_t storage) {
-    vec x[TURN];
+    vec x[TURN_NARROW];
     v_load_turned(x, k, stride, storage);
     __asm__("" : "+r"(q)); /* load its elements again: they are too many to keep in registers */
-    UNROLLED for (size_t e = 0; e < TURN; e++) {
+    UNROLLED for (size_t e = 0; e < turn_of(storage); e++) {
         if (e < n) {
             UNROLLED for (size_t r = 0; r < rows; r++) {
                 sum[r] = v_fma(v_set(q[e * ROWS + r]), x[e], sum[r]);
@@ -48,23 +53,36 @@ static SIMD void store_group(float *s, const vec *sum, float scale, size_t count
     }
 }
 
-/*
- * LANES keys, or fewer at the end of a tile. Few rows leave time for little but reading K, so the
- * keys that follow are prefetched in the order of memory, be they those of the next tile.
- */
+/* Where to prefetch: byte `at` of the `width` bytes of a row, which need not exist. */
+typedef struct cursor {
+    uintptr_t row;
+    size_t at;
+} cursor;
+
+/* In the order of memory: early from memory, and to the first cache in time. */
+static SIMD void prefetch_rows(cursor *c, size_t bytes, size_t width, int64_t stride) {
+    const uintptr_t far = (uintptr_t)((FAR_KEYS - LANES) * stride);
+    UNROLLED for (size_t n = 0; n < bytes; n += LINE) {
+        __builtin_prefetch((const void *)(c->row + c->at + far), 0, 2);
+        __builtin_prefetch((const void *)(c->row + c->at));
+        c->at += LINE;
+        int over = c->at >= width;
+        c->row += over ? (uintptr_t)stride : 0;
+        c->at = over ? 0 : c->at;
+    }
+}
+
+/* LANES keys, or fewer at the end of a tile. */
 static SIMD void score_group(float *s, const float *q, const char *k, int64_t stride, size_t d,
                              float scale, size_t count, size_t rows, uint32_t storage) {
-    const size_t size = size_of(storage);
-    uintptr_t next = (uintptr_t)k + (uintptr_t)(LANES * stride);
+    const size_t size = size_of(storage), turn = turn_of(storage);
+    cursor next = {(uintptr_t)k + (uintptr_t)(LANES * stride), 0};
     vec sum[FEW_ROWS];
     size_t c = 0;
     UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
-    for (; c + TURN <= d && count == LANES; c += TURN) {
-        UNROLLED for (size_t at = 0; at < TURN * LANES * size; at += LINE) {
-            __builtin_prefetch((const void *)(next + at), 0, 2);
-        }
-        next += TURN * LANES * size;
-        add_turned(sum, q + c * ROWS, k + c * size, stride, TURN, rows, storage);
+    for (; c + turn <= d && count == LANES; c += turn) {
+        prefetch_rows(&next, turn * LANES * size, d * size, stride);
+        add_turned(sum, q + c * ROWS, k + c * size, stride, turn, rows, storage);
     }
     for (; c < d; c += TURN) {
         add_part(sum, q + c * ROWS, k + c * size, stride, d - c < TURN ? d - c : TURN, count, rows,

@@ -5,11 +5,12 @@
  *
  * Many rows read V again and again from the first cache, so there is time to fetch the keys that
  * follow, be they those of the next tile: all panels of a strip of columns together prefetch about
- * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run is
- * half a tile, so that it stays there. Few rows leave time for little but reading V once, in order:
- * short runs, the next of which is prefetched. There V may be narrower than binary32.
+ * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run
+ * is half a tile, so that it stays there. Few rows leave time for little but reading V once, in
+ * order: short runs, and each line is prefetched twice, FAR_KEYS ahead from memory and later to
+ * the first cache. There V may be narrower than binary32.
  */
-enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 16 };
+enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32 };
 enum { HALF_KEYS = ATTN_TILE_KEYS / 2, SAME_SETS = 512 /* bytes between rows, or a multiple */ };
 _Static_assert((int)MIX_ROWS <= (int)LONE_ROWS, "a panel has room for both");
 
@@ -25,8 +26,9 @@ static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const ch
     UNROLLED for (size_t c = 0; c < vecs; c++) {
         const char *from = v + c * LANES * size_of(storage);
         value[c] = v_load_as(from, some ? some : LANES, storage);
-        if (ahead) {
-            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead));
+        if (ahead && c * LANES * size_of(storage) % LINE == 0) {
+            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead), 0, 2);
+            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)(ahead / 8)));
         }
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
@@ -127,7 +129,7 @@ static SIMD void mix_runs(float *o, const float *s, const float *factor, const c
 
 static SIMD void mix_few(float *o, const float *s, const float *factor, const char *v,
                          int64_t v_stride, size_t rows, size_t keys, size_t dv, uint32_t storage) {
-    mix_runs(o, s, factor, v, v_stride, rows, keys, dv, FEW_KEYS, FEW_KEYS * v_stride, storage);
+    mix_runs(o, s, factor, v, v_stride, rows, keys, dv, FEW_KEYS, FAR_KEYS * v_stride, storage);
 }
 
 static void mix(float *o, const float *s, const float *factor, const float *v, int64_t stride_elems,

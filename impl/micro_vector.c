@@ -25,7 +25,7 @@
 #define MICRO JOIN(JOIN(attn_micro_, ATTN_SIMD), _f32)
 #define ENGINE JOIN(JOIN(attn_engine_, ATTN_SIMD), _f32)
 #define ROWS ATTN_TILE_ROWS
-enum { FEW_ROWS = 8 };
+enum { FEW_ROWS = 8, FAR_KEYS = 64 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
 

@@ -10,8 +10,8 @@
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-/* Steps of a long loop in one round. A sanitizer checks each copy of a step, and takes minutes to
- * compile many. */
+/* Steps of a long loop in one round. GCC takes minutes to compile many with its address sanitizer;
+ * clang does not, and runs them under its own. */
 #ifdef __SANITIZE_ADDRESS__
 #define ROUND(steps) 1
 #else

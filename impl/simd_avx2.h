@@ -95,7 +95,7 @@ static SIMD vec v_add_quads(vec total, vec x) {
 }
 static SIMD vec v_repeat_quad(vec x) { return _mm256_permute2f128_ps(x, x, 0); }
 
-enum { TURN = 4 };
+enum { TURN = 4, TURN_NARROW = TURN };
 static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
     vec y[4] = {x[0], x[1], x[2], x[3]};
     v_turn_quads(y);

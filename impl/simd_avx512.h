@@ -109,28 +109,34 @@ static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
     UNROLLED for (size_t n = 0; n < 4; n++) { v_store_quads(p + n * stride, 4 * stride, y[n]); }
 }
 
-/* TURN elements each of two rows of some storage type, widened. */
-enum { TURN = 8 };
-static SIMD vec v_load_pair(const char *p, const char *q, uint32_t storage) {
-    if (storage == ATTEST_F32) {
-        __m256 low = _mm256_loadu_ps((const float *)(const void *)p);
-        return _mm512_insertf32x8(_mm512_castps256_ps512(low),
-                                  _mm256_loadu_ps((const float *)(const void *)q), 1);
-    }
-    __m256i both = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p));
-    both = _mm256_inserti128_si256(both, _mm_loadu_si128((const __m128i *)(const void *)q), 1);
-    return storage == ATTEST_F16 ? _mm512_cvtph_ps(both)
-                                 : _mm512_castsi512_ps(_mm512_slli_epi32(
-                                       _mm512_cvtepu16_epi32(both), 16));
+/* 32 bytes each of two rows. */
+static SIMD vec v_load_pair(const char *p, const char *q) {
+    __m256 low = _mm256_loadu_ps((const float *)(const void *)p);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(low),
+                              _mm256_loadu_ps((const float *)(const void *)q), 1);
 }
-/* x[e] holds element e of LANES rows that lie `stride` bytes apart. */
-static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint32_t storage) {
+static SIMD vec v_widen(__m256i narrow, uint32_t storage) {
+    return storage == ATTEST_F16
+               ? _mm512_cvtph_ps(narrow)
+               : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(narrow), 16));
+}
+static SIMD vec v_from_half(const uint16_t *p) {
+    return v_widen(_mm256_loadu_si256((const __m256i *)(const void *)p), ATTEST_F16);
+}
+static SIMD vec v_from_brain(const uint16_t *p) {
+    return v_widen(_mm256_loadu_si256((const __m256i *)(const void *)p), ATTEST_BF16);
+}
+
+/* x[e] holds element e of LANES rows that lie `stride` bytes apart: TURN elements of binary32, or
+ * TURN_NARROW of 16 bits, which are turned before they are widened. */
+enum { TURN = 8, TURN_NARROW = 16 };
+static SIMD void v_load_turned_f32(vec x[TURN], const char *p, int64_t stride) {
     vec y[TURN];
     const char *q = p + 8 * stride;
     __asm__("" : "+r"(p), "+r"(q)); /* running pointers, not an induction variable for each row */
     UNROLLED for (int n = 0; n < 4; n++, p += stride, q += stride) {
-        x[n] = v_load_pair(p, p + 4 * stride, storage);
-        x[n + 4] = v_load_pair(q, q + 4 * stride, storage);
+        x[n] = v_load_pair(p, p + 4 * stride);
+        x[n + 4] = v_load_pair(q, q + 4 * stride);
     }
     UNROLLED for (int n = 0; n < TURN; n += 4) { v_turn_quads(x + n); }
     UNROLLED for (int n = 0; n < 4; n++) {
@@ -139,13 +145,43 @@ static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint3
     }
     UNROLLED for (int n = 0; n < TURN; n++) { x[n] = y[n]; }
 }
-
-static SIMD vec v_from_half(const uint16_t *p) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+/* 8 x 8 within each 128-bit quarter, by words, pairs and fours; then the quarters of an element
+ * come together. */
+static SIMD void v_load_turned_narrow(vec x[TURN_NARROW], const char *p, int64_t stride,
+                                      uint32_t storage) {
+    __m512i y[8], z[8];
+    const char *q = p + 8 * stride;
+    __asm__("" : "+r"(p), "+r"(q));
+    UNROLLED for (int n = 0; n < 8; n++, p += stride, q += stride) {
+        y[n] = _mm512_castps_si512(v_load_pair(p, q));
+    }
+    UNROLLED for (int n = 0; n < 8; n += 2) {
+        z[n] = _mm512_unpacklo_epi16(y[n], y[n + 1]);
+        z[n + 1] = _mm512_unpackhi_epi16(y[n], y[n + 1]);
+    }
+    UNROLLED for (int n = 0; n < 8; n += 4) {
+        y[n] = _mm512_unpacklo_epi32(z[n], z[n + 2]);
+        y[n + 1] = _mm512_unpackhi_epi32(z[n], z[n + 2]);
+        y[n + 2] = _mm512_unpacklo_epi32(z[n + 1], z[n + 3]);
+        y[n + 3] = _mm512_unpackhi_epi32(z[n + 1], z[n + 3]);
+    }
+    UNROLLED for (int n = 0; n < 4; n++) {
+        z[2 * n] = _mm512_unpacklo_epi64(y[n], y[n + 4]);
+        z[2 * n + 1] = _mm512_unpackhi_epi64(y[n], y[n + 4]);
+    }
+    UNROLLED for (int n = 0; n < 8; n++) {
+        __m512i both = _mm512_shuffle_i64x2(z[n], z[n], 0xd8);
+        x[n] = v_widen(_mm512_castsi512_si256(both), storage);
+        x[n + 8] = v_widen(_mm512_extracti64x4_epi64(both, 1), storage);
+    }
 }
-static SIMD vec v_from_brain(const uint16_t *p) {
-    __m512i words = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(words, 16));
+static SIMD void v_load_turned(vec x[TURN_NARROW], const char *p, int64_t stride,
+                               uint32_t storage) {
+    if (storage == ATTEST_F32) {
+        v_load_turned_f32(x, p, stride);
+    } else {
+        v_load_turned_narrow(x, p, stride, storage);
+    }
 }
 
 #endif

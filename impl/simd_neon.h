@@ -92,7 +92,7 @@ static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
     v_transpose(y);
     UNROLLED for (size_t n = 0; n < 4; n++) { v_store(p + n * stride, y[n]); }
 }
-enum { TURN = 4 };
+enum { TURN = 4, TURN_NARROW = TURN };
 static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint32_t storage) {
     UNROLLED for (int n = 0; n < TURN; n++) {
         const void *from = p + n * stride;
