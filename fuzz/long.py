@@ -30,7 +30,9 @@ def sources_of(target):
     names = list(read_floors()[target]["files"])
     own = os.path.join("fuzz", f"{target}_target.c")
     if os.path.exists(os.path.join(ROOT, "impl", f"{target}.c")):
-        names += [f"impl/{target}.c", "impl/engine_*.c", "impl/micro_*.c", "fuzz/kernel_target.c"]
+        names += [f"impl/{target}.c", "fuzz/kernel_target.c"]
+    if "impl/frame.c" in names:
+        names += ["impl/engine_*.c", "impl/micro_*.c", "impl/*.h"]
     names += [own] if os.path.exists(os.path.join(ROOT, own)) else []
     structured = "fuzz/kernel_target.c" in names or target in ("reference", "oracles", "check")
     names += HARNESS if structured else []
