@@ -26,11 +26,16 @@ static int writable(const char *path) {
         close(file);
         return unlink(path) == 0;
     }
-    return errno == EEXIST && stat(path, &found) == 0 && !S_ISDIR(found.st_mode) &&
-           access(path, W_OK) == 0;
+    if (errno != EEXIST) {
+        return 0;
+    }
+    if (stat(path, &found) != 0) {
+        return errno == ENOENT; /* a link to what is not there yet */
+    }
+    return !S_ISDIR(found.st_mode) && access(path, W_OK) == 0;
 }
 
-int attest_files_open(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
+int attest_files_ready(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
     const char *const outputs[][2] = {
         {"--json", s->json}, {"--junit", s->junit}, {"--output", s->output}};
     for (int i = 0; i < 3; i++) {

@@ -22,7 +22,7 @@ int attest_command_vectors(const attest_settings *settings);
 
 /* Before a command: reads the waivers, and sees whether what it writes at its end can be written.
  * 1, or 0 with a reason. */
-int attest_files_open(attest_settings *settings, char why[ATTEST_MESSAGE_BYTES]);
+int attest_files_ready(attest_settings *settings, char why[ATTEST_MESSAGE_BYTES]);
 
 /* Prints the reason and returns ATTEST_EXIT_TROUBLE. */
 int attest_trouble(const char *why);

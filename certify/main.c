@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
         if (settings.word_count < commands[i].least || settings.word_count > commands[i].most) {
             return usage("wrong number of arguments");
         }
-        if (!attest_files_open(&settings, why)) {
+        if (!attest_files_ready(&settings, why)) {
             return attest_trouble(why);
         }
         const int code = commands[i].run(&settings);

@@ -6,10 +6,21 @@
 
 #include "boundary_json.h"
 #include "report.h"
+#include "target.h"
+#include "text.h"
 #include "variants.h"
+#include "wire.h"
 
+/* A path may be bytes that are no UTF-8, which JSON cannot hold: they become '?'. */
 static void put_text(json_t *object, const char *key, const char *value) {
-    json_object_set_new(object, key, json_string(value));
+    json_t *text = json_string(value);
+    if (text == NULL) {
+        char plain[ATTEST_PATH_BYTES];
+        attest_text_copy(plain, sizeof plain, value);
+        attest_printable(plain, sizeof plain);
+        text = json_string(plain);
+    }
+    json_object_set_new(object, key, text);
 }
 
 static void put_number(json_t *object, const char *key, int64_t value) {

@@ -99,9 +99,19 @@ def trouble_is_told_before_the_run(folder):
     for words in (["fuzz", WRONG], ["shrink", "check=oracle", WRONG]):
         done = attest(*words, "--output", nowhere)
         assert done.returncode == 2 and "--output" in done.stderr and not done.stdout, words
-    new = os.path.join(folder, "new")
+    new, link = os.path.join(folder, "new"), os.path.join(folder, "link")
+    os.symlink(new, link)
+    assert attest("explain", "CRASH", "--json", link).returncode == 0, "its file may come later"
     assert attest("explain", "CRASH", "--json", there, "--output", new).returncode == 0
     assert load_text(there) == "kept" and not os.path.exists(new), "looking left a trace"
+
+
+@test
+def a_path_that_is_no_utf_8_is_reported_nevertheless(folder):
+    strange = os.path.join(os.fsencode(folder), b"z\xe9ros.so")
+    os.symlink(os.path.abspath(WRONG), strange)
+    _, report = certify(folder, "strange", "--only", "oracle", target=strange)
+    assert report["target"].endswith("/z?ros.so"), report["target"]
 
 
 @test
