@@ -29,7 +29,7 @@ def test(function):
 
 def attest(*arguments, given=""):
     return subprocess.run([ATTEST, *arguments], input=given, capture_output=True, text=True,
-                          timeout=600, check=False)
+                          errors="replace", timeout=600, check=False)
 
 
 def load_text(path):
