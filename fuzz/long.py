@@ -32,7 +32,7 @@ def sources_of(target):
     if os.path.exists(os.path.join(ROOT, "impl", f"{target}.c")):
         names += [f"impl/{target}.c", "fuzz/kernel_target.c"]
     if "impl/frame.c" in names:
-        names += ["impl/engine_*.c", "impl/micro_*.c", "impl/*.h"]
+        names += ["impl/engine_*.c", "impl/micro_*.c", "impl/pool.c", "impl/*.h"]
     names += [own] if os.path.exists(os.path.join(ROOT, own)) else []
     structured = "fuzz/kernel_target.c" in names or target in ("reference", "oracles", "check")
     names += HARNESS if structured else []

@@ -131,7 +131,7 @@ typedef struct job {
     plan plan;
     uint64_t desk_bytes, state_bytes;
     atomic_int_fast64_t next_desk;
-    attn_share share[MAX_THREADS];
+    attn_share *share;
 } job;
 
 static desk desk_at(const job *j, int64_t index) {
@@ -154,7 +154,7 @@ static matrix_t matrix(const attest_tensor *tensor, int64_t b, int64_t head,
     int has_elements = tensor->shape[2] > 0 && tensor->shape[3] > 0;
     return (matrix_t){
         .data = has_elements ? attn_element(tensor, start) : nothing,
-        .row_stride = has_elements ? tensor->stride[2] : 0,
+        .row_stride = has_elements && tensor->shape[2] > 1 ? tensor->stride[2] : 0,
         .column_stride = tensor->stride[3],
         .in_place = tensor->dtype == REAL_DTYPE && tensor->stride[3] == 1,
         .narrow = may_be_narrow && tensor->stride[3] == 1 &&
@@ -180,7 +180,7 @@ static int64_t mask_step(const attest_tensor *mask, uint32_t axis) {
 static int64_t first_row(const job *j, int64_t block_of_head, int64_t *head, int64_t *query) {
     const attn_normal *n = j->normal;
     int64_t left;
-    if (n->queries >= ROWS) { /* late rows see most under a causal mask: hand them out first */
+    if (n->queries >= ROWS) { /* late rows see most under a causal mask: the first of a head */
         int64_t per_head = ceil_div(n->queries, ROWS);
         *head = block_of_head / per_head;
         *query = (per_head - 1 - block_of_head % per_head) * ROWS;
@@ -371,7 +371,8 @@ attest_status ATTN_NAME(attn_drive)(const attn_normal *normal, const engine_t *e
                  (unsigned long long)normal->problem->workspace_bytes, (unsigned long long)needed);
         return ATTEST_NO_MEMORY;
     }
-    job j = {.normal = normal, .engine = engine, .plan = make_plan(normal)};
+    attn_share share[MAX_THREADS];
+    job j = {.normal = normal, .engine = engine, .plan = make_plan(normal), .share = share};
     j.desk_bytes = desk_bytes(normal, &j.plan);
     j.state_bytes = state_bytes(normal, &j.plan);
     if (j.plan.units == 0) {

@@ -4,8 +4,6 @@
  * of LANES keys are turned so that a vector holds one dimension of all of them, which all rows
  * share. Each sum still runs along d in order, and K may be narrower than binary32.
  */
-enum { LINE = 64 };
-
 static SIMD size_t turn_of(uint32_t storage) {
     return storage == ATTEST_F32 ? TURN : TURN_NARROW;
 }
@@ -25,7 +23,8 @@ static SIMD void add_turned(vec *sum, const float *q, const char *k, int64_t str
     }
 }
 
-/* The same for a block that is not whole: its elements are widened one by one. */
+/* The same for what is left of a row, or of a tile: elements are widened one by one, which is slow
+ * where a narrow d is no multiple of TURN_NARROW. */
 static SIMD void add_part(vec *sum, const float *q, const char *k, int64_t stride, size_t n,
                           size_t count, size_t rows, uint32_t storage) {
     float block[LANES * TURN] = {0};
@@ -53,7 +52,7 @@ static SIMD void store_group(float *s, const vec *sum, float scale, size_t count
     }
 }
 
-/* Where to prefetch: byte `at` of the `width` bytes of a row, which need not exist. */
+/* Where to prefetch: byte `at` of a row of `width` bytes, which need not exist. */
 typedef struct cursor {
     uintptr_t row;
     size_t at;
@@ -61,14 +60,14 @@ typedef struct cursor {
 
 /* In the order of memory: early from memory, and to the first cache in time. */
 static SIMD void prefetch_rows(cursor *c, size_t bytes, size_t width, int64_t stride) {
-    const uintptr_t far = (uintptr_t)((FAR_KEYS - LANES) * stride);
+    const uintptr_t far = (FAR_KEYS - LANES) * (uintptr_t)stride;
     UNROLLED for (size_t n = 0; n < bytes; n += LINE) {
         __builtin_prefetch((const void *)(c->row + c->at + far), 0, 2);
         __builtin_prefetch((const void *)(c->row + c->at));
-        c->at += LINE;
+        c->at += bytes < LINE ? bytes : LINE;
         int over = c->at >= width;
         c->row += over ? (uintptr_t)stride : 0;
-        c->at = over ? 0 : c->at;
+        c->at -= over ? width : 0;
     }
 }
 
@@ -76,7 +75,7 @@ static SIMD void prefetch_rows(cursor *c, size_t bytes, size_t width, int64_t st
 static SIMD void score_group(float *s, const float *q, const char *k, int64_t stride, size_t d,
                              float scale, size_t count, size_t rows, uint32_t storage) {
     const size_t size = size_of(storage), turn = turn_of(storage);
-    cursor next = {(uintptr_t)k + (uintptr_t)(LANES * stride), 0};
+    cursor next = {(uintptr_t)k + LANES * (uintptr_t)stride, 0};
     vec sum[FEW_ROWS];
     size_t c = 0;
     UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }

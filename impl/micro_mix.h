@@ -7,8 +7,8 @@
  * follow, be they those of the next tile: all panels of a strip of columns together prefetch about
  * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run
  * is half a tile, so that it stays there. Few rows leave time for little but reading V once, in
- * order: short runs, and each line is prefetched twice, FAR_KEYS ahead from memory and later to
- * the first cache. There V may be narrower than binary32.
+ * order: short runs, whose panels prefetch each line twice, FAR_KEYS ahead from memory and
+ * NEAR_KEYS ahead to the first cache. There V may be narrower than binary32.
  */
 enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32 };
 enum { HALF_KEYS = ATTN_TILE_KEYS / 2, SAME_SETS = 512 /* bytes between rows, or a multiple */ };
@@ -19,16 +19,16 @@ static SIMD vec load_column(const float *p, size_t some) {
     return some ? v_load_some(p, some) : v_load(p);
 }
 
-/* One key. `ahead`: bytes from a value to the one to prefetch, which need not exist; 0 for none. */
+/* One key. `ahead`: bytes of FAR_KEYS, whose values need not exist; 0 to prefetch none. */
 static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const char *v, size_t rows,
-                          size_t vecs, size_t some, int64_t ahead, uint32_t storage) {
+                          size_t vecs, size_t some, uintptr_t ahead, uint32_t storage) {
     vec value[MIX_VECS];
     UNROLLED for (size_t c = 0; c < vecs; c++) {
         const char *from = v + c * LANES * size_of(storage);
         value[c] = v_load_as(from, some ? some : LANES, storage);
         if (ahead && c * LANES * size_of(storage) % LINE == 0) {
-            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)ahead), 0, 2);
-            __builtin_prefetch((const void *)((uintptr_t)from + (uintptr_t)(ahead / 8)));
+            __builtin_prefetch((const void *)((uintptr_t)from + ahead), 0, 2);
+            __builtin_prefetch((const void *)((uintptr_t)from + ahead / (FAR_KEYS / NEAR_KEYS)));
         }
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
@@ -42,7 +42,7 @@ static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const ch
 /* `soon`: where to prefetch one key for every MIX_STEPS, if nothing is `ahead`. */
 static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
                            const char *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
-                           size_t some, int64_t ahead, uintptr_t soon, uint32_t storage) {
+                           size_t some, uintptr_t ahead, uintptr_t soon, uint32_t storage) {
     vec sum[LONE_ROWS][MIX_VECS];
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
@@ -77,8 +77,8 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
 /* A strip of `vecs` vectors: panels of `most` rows, then of 4, then of 1. */
 static SIMD void mix_strip(float *o, size_t dv, const float *s, const float *factor, const char *v,
                            int64_t v_stride, size_t rows, size_t keys, size_t most, size_t vecs,
-                           size_t some, int64_t ahead, uint32_t storage) {
-    uintptr_t soon = (uintptr_t)v + (uintptr_t)((int64_t)keys * v_stride);
+                           size_t some, uintptr_t ahead, uint32_t storage) {
+    uintptr_t soon = (uintptr_t)v + keys * (uintptr_t)v_stride;
     for (size_t r = 0, step; r < rows; r += step, o += step * dv, s += step, factor += step) {
         step = step_of(rows - r, most);
         if (step == most) {
@@ -88,13 +88,13 @@ static SIMD void mix_strip(float *o, size_t dv, const float *s, const float *fac
         } else {
             mix_panel(o, dv, s, factor, v, v_stride, keys, 1, vecs, some, ahead, soon, storage);
         }
-        soon += (uintptr_t)((int64_t)(keys / MIX_STEPS) * v_stride);
+        soon += keys / MIX_STEPS * (uintptr_t)v_stride;
     }
 }
 
 /* Strides and `ahead` in bytes. */
 static SIMD void mix_block(float *o, const float *s, const float *factor, const char *v,
-                           int64_t v_stride, size_t rows, size_t keys, size_t dv, int64_t ahead,
+                           int64_t v_stride, size_t rows, size_t keys, size_t dv, uintptr_t ahead,
                            uint32_t storage) {
     const size_t size = size_of(storage);
     size_t c = 0;
@@ -115,7 +115,7 @@ static SIMD void mix_block(float *o, const float *s, const float *factor, const 
 /* A factor of 1 between runs changes nothing. */
 static SIMD void mix_runs(float *o, const float *s, const float *factor, const char *v,
                           int64_t v_stride, size_t rows, size_t keys, size_t dv, size_t run,
-                          int64_t ahead, uint32_t storage) {
+                          uintptr_t ahead, uint32_t storage) {
     float ones[ROWS];
     for (size_t r = 0; r < ROWS; r++) {
         ones[r] = 1.0f;
@@ -129,7 +129,8 @@ static SIMD void mix_runs(float *o, const float *s, const float *factor, const c
 
 static SIMD void mix_few(float *o, const float *s, const float *factor, const char *v,
                          int64_t v_stride, size_t rows, size_t keys, size_t dv, uint32_t storage) {
-    mix_runs(o, s, factor, v, v_stride, rows, keys, dv, FEW_KEYS, FAR_KEYS * v_stride, storage);
+    mix_runs(o, s, factor, v, v_stride, rows, keys, dv, FEW_KEYS,
+             FAR_KEYS * (uintptr_t)v_stride, storage);
 }
 
 static void mix(float *o, const float *s, const float *factor, const float *v, int64_t stride_elems,

@@ -28,7 +28,10 @@ static inline void attn_share_out(attn_share *share, int64_t threads, int64_t un
 static inline int64_t attn_take_unit(attn_share *share, int64_t threads, int64_t own) {
     for (int64_t n = 0; n < threads; n++) {
         attn_share *from = &share[(own + n) % threads];
-        int64_t unit = atomic_fetch_add(&from->next, 1);
+        int64_t unit = from->end;
+        if (atomic_load(&from->next) < from->end) { /* looking leaves the line where it is */
+            unit = atomic_fetch_add(&from->next, 1);
+        }
         if (unit < from->end) {
             return unit;
         }

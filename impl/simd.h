@@ -12,7 +12,7 @@
 
 /* Steps of a long loop in one round. GCC takes minutes to compile many with its address sanitizer;
  * clang does not, and runs them under its own. */
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
 #define ROUND(steps) 1
 #else
 #define ROUND(steps) (steps)

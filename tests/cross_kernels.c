@@ -6,7 +6,7 @@
 
 #include "kernel_case.h"
 
-enum { CASES = 60 };
+enum { CASES = 480 };
 
 typedef const attest_kernel *(*entry_fn)(uint32_t);
 
@@ -38,7 +38,8 @@ static int run(const attest_kernel *k) {
     for (uint64_t seed = 0; seed < CASES; seed++) {
         kernel_case c;
         char message[ATTEST_MESSAGE_BYTES] = "";
-        case_make(&c, seed, (k->dtypes >> ATTEST_F64 & 1) != 0, seed % 30 == 0 ? 2 : 1);
+        case_make(&c, seed, (k->dtypes >> ATTEST_F64 & 1) != 0,
+                  seed % 240 == 0 ? 2 : seed % 8 == 0);
         c.p.threads = (int32_t)(seed % 3) + 1;
         c.p.workspace_bytes = k->workspace_bytes(&c.p);
         c.p.workspace = aligned_alloc(64, c.p.workspace_bytes / 64 * 64 + 64);

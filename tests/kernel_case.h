@@ -54,7 +54,8 @@ static void case_release(kernel_case *c) {
     }
 }
 
-/* Axes in random order, gaps between rows, and in inputs now and then a stride of 0. */
+/* Axes in random order, gaps between rows, and in inputs now and then a stride of 0, or of any size
+ * where an axis has one element and never steps. */
 static attest_tensor case_tensor(kernel_case *c, attest_dtype dtype, uint32_t rank,
                                  const int64_t *shape, int is_output) {
     attest_tensor t = {.dtype = dtype, .rank = rank};
@@ -70,6 +71,9 @@ static attest_tensor case_tensor(kernel_case *c, attest_dtype dtype, uint32_t ra
         uint32_t axis = order[n - 1];
         t.shape[axis] = shape[axis];
         t.stride[axis] = !is_output && one_in(&c->seed, 40) ? 0 : step;
+        if (!is_output && shape[axis] == 1 && one_in(&c->seed, 2)) {
+            t.stride[axis] = INT64_MAX;
+        }
         step = step * (shape[axis] > 0 ? shape[axis] : 1) + (plain ? 0 : between(&c->seed, 0, 3));
     }
     size_t bytes = (size_t)(step + 1) * (size_t)attn_dtype_bytes(dtype);

@@ -100,9 +100,12 @@ static int same_lanes(const float *a, const float *b, size_t rows, size_t keys) 
     return equal;
 }
 
+/* Of rows of d elements; 0 repeats one. */
+static int64_t some_stride(size_t d) { return draw() % 8 == 0 ? 0 : (int64_t)(d + draw() % GAP); }
+
 static void check_scores(const attn_micro_f32 *m, size_t rows, size_t keys, size_t d) {
     int special = draw() % 4 == 0;
-    int64_t stride = (int64_t)(d + draw() % GAP);
+    int64_t stride = some_stride(d);
     float *q = values(d * ROWS, special), *k = values((keys - 1) * (size_t)stride + d, special);
     float *got = values(KEYS * ROWS, 0), *expected = copy(got, KEYS * ROWS), scale = value(0);
     m->scores(got, q, k, stride, rows, keys, d, scale);
@@ -154,7 +157,7 @@ static void test_turn(void **state) {
 
 static void check_mix(const attn_micro_f32 *m, size_t rows, size_t keys, size_t dv) {
     int special = draw() % 4 == 0;
-    int64_t stride = (int64_t)(dv + draw() % GAP);
+    int64_t stride = some_stride(dv);
     float *s = values(KEYS * ROWS, special), *factor = values(ROWS, 0);
     float *v = values((keys - 1) * (size_t)stride + dv, special);
     float *got = values(rows * dv, special), *expected = copy(got, rows * dv);
@@ -270,7 +273,7 @@ static void test_finite(void **state) {
 /* Over 16-bit storage: what the twin makes of the widened values. */
 static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows, size_t keys,
                          size_t d) {
-    size_t stride = d + draw() % GAP, length = (keys - 1) * stride + d;
+    size_t stride = (size_t)some_stride(d), length = (keys - 1) * stride + d;
     uint16_t *stored = malloc((length + stride) * sizeof *stored);
     float *wide = malloc(length * sizeof *wide), scale = value(0);
     for (size_t c = 0; c < length + stride; c++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers that wait between calls: impl/pool.h. */
+/* Helpers that wait between calls, and what they share: impl/pool.h, impl/share.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../impl/pool.h"
+#include "../impl/share.h"
 
 enum { UNITS = 2000, CALLS = 200, HELPERS = 3 };
 
@@ -68,6 +69,38 @@ static void test_environment(void **state) {
         int right = one_call(HELPERS);
         fesetround(FE_TONEAREST);
         assert_true(right);
+    }
+}
+
+/* Every unit is taken once, however they are shared and whoever stays away. */
+typedef struct shared {
+    attn_share share[8];
+    int threads;
+    atomic_int next_own, taken[100];
+} shared;
+
+static void take_all(void *argument) {
+    shared *s = argument;
+    const int own = atomic_fetch_add(&s->next_own, 1);
+    int64_t unit;
+    while ((unit = attn_take_unit(s->share, s->threads, own)) >= 0) {
+        atomic_fetch_add(&s->taken[unit], 1);
+    }
+}
+
+static void test_shares(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 8; threads++) {
+        for (int units = threads; units < 100; units += 1 + units / 3) {
+            for (int helpers = 0; helpers < threads; helpers++) {
+                shared s = {.threads = threads};
+                attn_share_out(s.share, threads, units);
+                attn_pool_run(take_all, &s, helpers);
+                for (int unit = 0; unit < 100; unit++) {
+                    assert_int_equal(s.taken[unit], unit < units);
+                }
+            }
+        }
     }
 }
 
@@ -125,6 +158,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls), cmocka_unit_test(test_all_come),
         cmocka_unit_test(test_environment), cmocka_unit_test(test_callers),
-        cmocka_unit_test(test_fork)};
+        cmocka_unit_test(test_shares), cmocka_unit_test(test_fork)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
