@@ -33,6 +33,11 @@ static void spoil(attest_problem *problem, const unsigned char *bytes) {
     memcpy(at, &value, sizeof value);
 }
 
+/* A tensor may begin an element late in its block: alignment is to be no accident. */
+static size_t room_before(const attest_tensor *t, const attest_fuzz_block *block) {
+    return block->memory ? (size_t)((const char *)t->data - (const char *)block->memory) : 0;
+}
+
 /* What was accepted may be larger than the memory behind it, or too much work (stride 0). */
 static int fits(attest_problem *problem, const attest_fuzz_problem *made) {
     for (int which = 0; which < FUZZ_TENSORS; which++) {
@@ -42,7 +47,8 @@ static int fits(attest_problem *problem, const attest_fuzz_problem *made) {
                 return 0;
             }
         }
-        if (t->dtype && attest_fuzz_extent(t) > made->block[which].bytes) {
+        const attest_fuzz_block *block = &made->block[which];
+        if (t->dtype && attest_fuzz_extent(t) > block->bytes - room_before(t, block)) {
             return 0;
         }
     }
