@@ -43,20 +43,28 @@ void ATTN_NAME(attn_row_span)(const block_t *block, size_t r, int64_t *low, int6
     }
 }
 
-void ATTN_NAME(attn_block_start)(const block_t *block, const micro_t *micro,
-                                 const scratch_t *scratch) {
-    if (block->q_stride == 1 && block->q_load == ATTN_NAME(attn_load_real)) {
-        micro->turn(scratch->q, (const attn_real *)block->q, block->q_at, block->rows, block->d);
+/* to[c][r] = element at[r] + c * stride, widened, and 0 in the lanes beyond the last row. */
+static void turn_rows(attn_real *to, const void *from, ATTN_NAME(attn_load_fn) load,
+                      const int64_t *at, int64_t stride, size_t n, size_t rows,
+                      const micro_t *micro, attn_real *line) {
+    if (stride == 1 && load == ATTN_NAME(attn_load_real)) {
+        micro->turn(to, (const attn_real *)from, at, rows, n);
         return;
     }
     for (size_t r = 0; r < ROWS; r++) {
-        if (r < block->rows) {
-            block->q_load(scratch->line, block->q, block->q_at[r], block->q_stride, block->d);
+        if (r < rows) {
+            load(line, from, at[r], stride, n);
         }
-        for (size_t c = 0; c < block->d; c++) {
-            scratch->q[c * ROWS + r] = r < block->rows ? scratch->line[c] : ZERO;
+        for (size_t c = 0; c < n; c++) {
+            to[c * ROWS + r] = r < rows ? line[c] : ZERO;
         }
     }
+}
+
+void ATTN_NAME(attn_block_start)(const block_t *block, const micro_t *micro,
+                                 const scratch_t *scratch) {
+    turn_rows(scratch->q, block->q, block->q_load, block->q_at, block->q_stride, block->d,
+              block->rows, micro, scratch->line);
 }
 
 void ATTN_NAME(attn_state_begin)(const state_t *state, const block_t *block, int with_sink) {
@@ -93,30 +101,18 @@ static void show_band(unsigned char *visible, const tile *t, const spans *span) 
 }
 
 /* The additive mask of the tile; -inf hides the pair whatever the key holds (MASK-08). */
-static void load_bias(const block_t *block, const scratch_t *scratch, const tile *t) {
+static void load_bias(const block_t *block, const micro_t *micro, const scratch_t *scratch,
+                      const tile *t) {
+    int64_t at[ROWS];
     for (size_t r = 0; r < block->rows; r++) {
-        int64_t position = block->mask_at[r] + t->start * block->mask_stride;
-        block->mask_load(scratch->line, block->mask_add, position, block->mask_stride, t->keys);
-        for (size_t j = 0; j < t->keys; j++) {
-            scratch->bias[j * ROWS + r] = scratch->line[j];
-            if (ISNINF(scratch->line[j])) {
-                scratch->visible[j * ROWS + r] = 0;
-            }
-        }
+        at[r] = block->mask_at[r] + t->start * block->mask_stride;
     }
-}
-
-/* Without a branch: a mask may be as random as it likes. A store of bytes may alias anything, hence
- * the copies of what does not change. */
-static void and_mask(const block_t *block, const scratch_t *scratch, const tile *t) {
-    const int64_t stride = block->mask_stride;
-    for (size_t r = 0; r < block->rows; r++) {
-        const unsigned char *mask = block->mask_bool + (block->mask_at[r] + t->start * stride);
-        unsigned char *visible = scratch->visible + r;
-        for (size_t j = 0, n = t->keys; j < n; j++) {
-            unsigned char shown = mask[(int64_t)j * stride] != 0;
-            visible[j * ROWS] = (unsigned char)(visible[j * ROWS] & shown);
-        }
+    turn_rows(scratch->bias, block->mask_add, block->mask_load, at, block->mask_stride, t->keys,
+              block->rows, micro, scratch->line);
+    unsigned char *visible = scratch->visible;
+    const attn_real *bias = scratch->bias;
+    for (size_t pair = 0, n = t->keys * ROWS; pair < n; pair++) { /* without a branch */
+        visible[pair] = (unsigned char)(visible[pair] & !ISNINF(bias[pair]));
     }
 }
 
@@ -160,7 +156,8 @@ static int sum_up(tile *t, const block_t *block, const unsigned char *visible) {
 }
 
 /* Fills visible, and the bias where there is one; returns 1 if any pair is visible. */
-static int look(tile *t, const block_t *block, const scratch_t *scratch, const spans *span) {
+static int look(tile *t, const block_t *block, const micro_t *micro, const scratch_t *scratch,
+                const spans *span) {
     int banded = 0, any = 1;
     for (size_t r = 0; r < block->rows; r++) {
         int64_t end = t->start + (int64_t)t->keys;
@@ -174,10 +171,11 @@ static int look(tile *t, const block_t *block, const scratch_t *scratch, const s
     } else {
         show_band(scratch->visible, t, span);
         if (block->mask_bool) {
-            and_mask(block, scratch, t);
+            micro->show(scratch->visible, block->mask_bool, block->mask_at, t->start,
+                        block->mask_stride, block->rows, t->keys);
         }
         if (block->mask_add) {
-            load_bias(block, scratch, t);
+            load_bias(block, micro, scratch, t);
         }
         any = sum_up(t, block, scratch->visible);
     }
@@ -209,28 +207,17 @@ static const attn_real *fetch(const matrix_t *from, const tile *t, size_t width,
     return copy;
 }
 
-static int all_finite(const micro_t *micro, const attn_real *v, int64_t stride, size_t keys,
-                      size_t dv) {
-    int finite = 1;
-    for (size_t j = 0; j < keys; j++) {
-        finite &= micro->finite(v + (int64_t)j * stride, dv);
-    }
-    return finite;
-}
-
 /* SEM-05, then the bias: MASK-06. */
 static void bend(const block_t *block, const scratch_t *scratch, const tile *t) {
+    const size_t rows = block->rows;
     for (size_t j = 0; j < t->keys; j++) {
-        for (size_t r = 0; r < block->rows; r++) {
-            attn_real score = scratch->s[j * ROWS + r];
-            if (block->has_softcap) {
-                attn_real bent = TANH(DIV(score, block->softcap));
-                score = MUL(block->softcap, bent);
-            }
-            if (block->mask_add || block->has_slopes) {
-                score = ADD(score, scratch->bias[j * ROWS + r]);
-            }
-            scratch->s[j * ROWS + r] = score;
+        attn_real *s = scratch->s + j * ROWS;
+        const attn_real *bias = scratch->bias + j * ROWS;
+        for (size_t r = 0; block->has_softcap && r < rows; r++) {
+            s[r] = MUL(block->softcap, TANH(DIV(s[r], block->softcap)));
+        }
+        for (size_t r = 0; (block->mask_add || block->has_slopes) && r < rows; r++) {
+            s[r] = ADD(s[r], bias[r]);
         }
     }
 }
@@ -256,7 +243,7 @@ static void mix_tile(const state_t *state, const block_t *block, const micro_t *
     }
     int64_t stride;
     const attn_real *v = fetch(&block->v, t, block->dv, scratch->v, &stride);
-    if (t->all || all_finite(micro, v, stride, t->keys, block->dv)) {
+    if (t->all || micro->finite(v, stride, t->keys, block->dv)) {
         micro->mix(state->o, scratch->s, scratch->factor, v, stride, block->rows, t->keys,
                    block->dv);
     } else {
@@ -300,7 +287,7 @@ void ATTN_NAME(attn_block_range)(const state_t *state, const block_t *block, con
         tile t;
         t.start = first;
         t.keys = (size_t)(smaller(last, first - first % KEYS + KEYS) - first);
-        if (look(&t, block, scratch, &span)) {
+        if (look(&t, block, micro, scratch, &span)) {
             one_tile(state, block, micro, scratch, &t);
             for (size_t r = 0; r < ROWS; r++) {
                 state->seen[r] |= t.row[r];

@@ -9,7 +9,7 @@
  *     range: keys [begin, end), cut to the keys that some row of the block sees by its band
  *       tile: at most ATTN_TILE_KEYS keys; tiles start at multiples of ATTN_TILE_KEYS, so that a
  *             row's arithmetic does not depend on the rows beside it
- *         visible    class of the tile: all pairs, some, or none; none is skipped
+ *         visible    band and mask; all pairs, some, or none: none is skipped  micro-kernel show
  *         fetch K    in place where some row sees each key; else seen keys are copied, others are 0
  *         scores     s[j][r] = scale * (q[r] . k[j])                           micro-kernel
  *         bend       softcap, then bias; an invisible pair becomes -inf        micro-kernel hide
@@ -119,6 +119,10 @@ typedef struct ATTN_NAME(attn_micro) {
     /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c] */
     void (*scores)(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale);
+    /* visible[j][r] = 0 where mask[at[r] + (first + j) * stride] is 0; lanes beyond the last row
+     * hold 0, and keep it */
+    void (*show)(unsigned char *visible, const unsigned char *mask, const int64_t *at,
+                 int64_t first, int64_t stride, size_t rows, size_t keys);
     /* s[j][r] = -inf where visible[j][r] is 0 */
     void (*hide)(attn_real *s, const unsigned char *visible, size_t rows, size_t keys);
     /* max and sum take in the tile, s becomes its weights, factor[r] = exp(old max - new max) */
@@ -131,8 +135,8 @@ typedef struct ATTN_NAME(attn_micro) {
     void (*mix_some)(attn_real *o, const attn_real *s, const attn_real *factor, const attn_real *v,
                      int64_t v_stride, const unsigned char *visible, size_t rows, size_t keys,
                      size_t dv);
-    /* 1 if all n scalars are finite, else 0 */
-    int (*finite)(const attn_real *x, size_t n);
+    /* 1 if all v[j * v_stride + c] are finite, else 0 */
+    int (*finite)(const attn_real *v, int64_t v_stride, size_t keys, size_t dv);
 
     /*
      * Optional, for blocks of at most narrow_rows rows: scores and mix over keys first, first + 1,

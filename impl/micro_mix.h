@@ -6,9 +6,10 @@
  * Many rows read V again and again from the first cache, so there is time to fetch the keys that
  * follow, be they those of the next tile: all panels of a strip of columns together prefetch about
  * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run
- * is half a tile, so that it stays there. Few rows leave time for little but reading V once, in
- * order: short runs, whose panels prefetch each line twice, FAR_KEYS ahead from memory and
- * NEAR_KEYS ahead to the first cache. There V may be narrower than binary32.
+ * is half a tile, so that it stays there. Few rows leave time for little but reading V once, about
+ * in order: runs of FEW_KEYS, so that the strips of a key follow each other closely. Their panels
+ * prefetch each line twice, FAR_KEYS ahead from memory and NEAR_KEYS ahead to the first cache.
+ * There V may be narrower than binary32.
  */
 enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32 };
 enum { HALF_KEYS = ATTN_TILE_KEYS / 2, SAME_SETS = 512 /* bytes between rows, or a multiple */ };

@@ -65,6 +65,18 @@ static void scores(attn_real *s, const attn_real *q, const attn_real *k, int64_t
     }
 }
 
+/* Without a branch: a mask may be as random as it likes. */
+static void show(unsigned char *visible, const unsigned char *mask, const int64_t *at,
+                 int64_t first, int64_t stride, size_t rows, size_t keys) {
+    for (size_t r = 0; r < rows; r++) {
+        const unsigned char *row = mask + (at[r] + first * stride);
+        for (size_t j = 0; j < keys; j++) {
+            unsigned char shown = row[(int64_t)j * stride] != 0;
+            visible[j * ROWS + r] &= shown;
+        }
+    }
+}
+
 static void hide(attn_real *s, const unsigned char *visible, size_t rows, size_t keys) {
     for (size_t j = 0; j < keys; j++) {
         for (size_t r = 0; r < rows; r++) {
@@ -125,13 +137,14 @@ static void mix_some(attn_real *o, const attn_real *s, const attn_real *factor, 
     }
 }
 
-static int finite(const attn_real *x, size_t n) {
-    for (size_t c = 0; c < n; c++) {
-        if (!ISFINITE(x[c])) {
-            return 0;
+static int finite(const attn_real *v, int64_t v_stride, size_t keys, size_t dv) {
+    int all = 1;
+    for (size_t j = 0; j < keys; j++) {
+        for (size_t c = 0; c < dv; c++) {
+            all &= ISFINITE(v[(int64_t)j * v_stride + (int64_t)c]);
         }
     }
-    return 1;
+    return all;
 }
 
 #define NAMED(name) ATTN_NAME(name) /* with the macro ATTN_MICRO replaced first */
@@ -139,4 +152,5 @@ static int finite(const attn_real *x, size_t n) {
 #define TEXT_OF(name) TEXT(name)
 extern const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO);
 const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO) = {
-    TEXT_OF(ATTN_MICRO), turn, scores, hide, softmax, mix, mix_some, finite, 0, NULL, NULL};
+    TEXT_OF(ATTN_MICRO), turn, scores,   show,   hide, softmax,
+    mix,                 mix_some, finite, 0,    NULL, NULL};

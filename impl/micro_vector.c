@@ -14,6 +14,8 @@
  */
 #include "drive.h"
 
+#include <string.h>
+
 #include "convert.h"
 
 #define TEXT_(x) #x
@@ -27,8 +29,9 @@
 #define ROWS ATTN_TILE_ROWS
 enum { FEW_ROWS = 8, LINE = 64 };
 
-/* How far ahead few rows prefetch: from memory, and to the first cache. Found by trying, with 128
- * columns: 64 and 128 keys are as good, 256 are worse; 8 and 16 are as good. */
+/* How far ahead few rows prefetch: keys from memory, and values to the first cache (keys come there
+ * LANES ahead). Found by trying, with 128 columns: 64 and 128 are as good, 256 are worse; 8 and 16
+ * are as good. */
 enum { FAR_KEYS = 64, NEAR_KEYS = 8 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
@@ -164,6 +167,53 @@ static void scores(float *s, const float *q, const float *k, int64_t k_stride, s
     }
 }
 
+typedef unsigned char bytes __attribute__((vector_size(16)));
+enum { BYTES = sizeof(bytes) };
+_Static_assert(ROWS % BYTES == 0, "rows fill whole vectors of bytes");
+
+/* Rows become columns: the halves of all rows are interleaved, four times. */
+static SIMD void turn_bytes(bytes x[BYTES]) {
+    UNROLLED for (int round = 0; round < 4; round++) {
+        bytes y[BYTES];
+        UNROLLED for (size_t n = 0; n < BYTES / 2; n++) {
+            y[2 * n] = __builtin_shufflevector(x[n], x[n + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
+                                               21, 6, 22, 7, 23);
+            y[2 * n + 1] = __builtin_shufflevector(x[n], x[n + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12,
+                                                   28, 13, 29, 14, 30, 15, 31);
+        }
+        UNROLLED for (size_t n = 0; n < BYTES; n++) { x[n] = y[n]; }
+    }
+}
+
+/* Lanes beyond the last row may take any row's mask: they are hidden already. */
+static void show(unsigned char *visible, const unsigned char *mask, const int64_t *at,
+                 int64_t first, int64_t stride, size_t rows, size_t keys) {
+    size_t j = 0;
+    for (; stride == 1 && j + BYTES <= keys; j += BYTES) {
+        for (size_t r = 0; r < rows; r += BYTES) {
+            bytes x[BYTES];
+            UNROLLED for (size_t l = 0; l < BYTES; l++) {
+                size_t row = r + l < rows ? r + l : r;
+                memcpy(&x[l], mask + (at[row] + first + (int64_t)j), BYTES);
+            }
+            turn_bytes(x);
+            UNROLLED for (size_t l = 0; l < BYTES; l++) {
+                unsigned char *to = visible + (j + l) * ROWS + r;
+                bytes shown;
+                memcpy(&shown, to, BYTES);
+                shown &= (bytes)(x[l] != 0);
+                memcpy(to, &shown, BYTES);
+            }
+        }
+    }
+    for (; j < keys; j++) {
+        for (size_t r = 0; r < rows; r++) {
+            unsigned char shown = mask[at[r] + (first + (int64_t)j) * stride] != 0;
+            visible[j * ROWS + r] &= shown;
+        }
+    }
+}
+
 static void hide(float *s, const unsigned char *visible, size_t rows, size_t keys) {
     for (size_t j = 0; j < keys; j++) {
         for (size_t r = 0; r < rows; r += LANES) {
@@ -269,18 +319,23 @@ static void mix_some(float *o, const float *s, const float *factor, const float 
     }
 }
 
-static int finite(const float *x, size_t n) {
+/* 0 * x is 0 for a finite x and NaN for any other. */
+static int finite(const float *v, int64_t v_stride, size_t keys, size_t dv) {
     float lane[LANES];
-    vec sum = v_set(0.0f);
-    size_t c = 0;
-    for (; c + LANES <= n; c += LANES) {
-        vec value = v_load(x + c);
-        sum = v_add(sum, v_sub(value, value));
+    vec sum[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};
+    for (size_t j = 0; j < keys; j++, v += v_stride) {
+        size_t c = 0;
+        for (; c + 4 * LANES <= dv; c += 4 * LANES) {
+            UNROLLED for (size_t n = 0; n < 4; n++) {
+                sum[n] = v_fma(v_load(v + c + n * LANES), v_set(0.0f), sum[n]);
+            }
+        }
+        for (; c < dv; c += LANES) {
+            size_t n = dv - c < LANES ? dv - c : LANES;
+            sum[0] = v_fma(v_load_some(v + c, n), v_set(0.0f), sum[0]);
+        }
     }
-    v_store(lane, sum);
-    for (; c < n; c++) {
-        lane[0] += x[c] - x[c];
-    }
+    v_store(lane, v_add(v_add(sum[0], sum[1]), v_add(sum[2], sum[3])));
     int all = 1;
     for (size_t l = 0; l < LANES; l++) {
         all &= lane[l] == 0.0f;
@@ -309,6 +364,7 @@ const attn_micro_f32 MICRO = {
     .name = TEXT(ATTN_SIMD),
     .turn = turn,
     .scores = scores,
+    .show = show,
     .hide = hide,
     .softmax = softmax,
     .mix = mix,

@@ -145,10 +145,12 @@ static SIMD void v_load_turned_f32(vec x[TURN], const char *p, int64_t stride) {
     }
     UNROLLED for (int n = 0; n < TURN; n++) { x[n] = y[n]; }
 }
-/* 8 x 8 within each 128-bit quarter, by words, pairs and fours; then the quarters of an element
- * come together. */
+/* 8 x 8 within each 128-bit quarter, by words, pairs and fours; the last step also brings the
+ * quarters of an element together. */
 static SIMD void v_load_turned_narrow(vec x[TURN_NARROW], const char *p, int64_t stride,
                                       uint32_t storage) {
+    const __m512i even = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
+    const __m512i odd = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
     __m512i y[8], z[8];
     const char *q = p + 8 * stride;
     __asm__("" : "+r"(p), "+r"(q));
@@ -165,12 +167,8 @@ static SIMD void v_load_turned_narrow(vec x[TURN_NARROW], const char *p, int64_t
         y[n + 2] = _mm512_unpacklo_epi32(z[n + 1], z[n + 3]);
         y[n + 3] = _mm512_unpackhi_epi32(z[n + 1], z[n + 3]);
     }
-    UNROLLED for (int n = 0; n < 4; n++) {
-        z[2 * n] = _mm512_unpacklo_epi64(y[n], y[n + 4]);
-        z[2 * n + 1] = _mm512_unpackhi_epi64(y[n], y[n + 4]);
-    }
     UNROLLED for (int n = 0; n < 8; n++) {
-        __m512i both = _mm512_shuffle_i64x2(z[n], z[n], 0xd8);
+        __m512i both = _mm512_permutex2var_epi64(y[n / 2], n % 2 ? odd : even, y[n / 2 + 4]);
         x[n] = v_widen(_mm512_castsi512_si256(both), storage);
         x[n + 8] = v_widen(_mm512_extracti64x4_epi64(both, 1), storage);
     }

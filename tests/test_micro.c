@@ -250,22 +250,58 @@ static void test_softmax(void **state) {
     }
 }
 
+static void check_show(const attn_micro_f32 *m, size_t rows, size_t keys) {
+    const int64_t first = (int64_t)(draw() % 3), stride = draw() % 4 == 0 ? 2 : 1;
+    const size_t length = ((size_t)first + keys - 1) * (size_t)stride + 1;
+    unsigned char *mask = malloc(rows * length), got[KEYS * ROWS], expected[KEYS * ROWS];
+    int64_t at[ROWS];
+    for (size_t c = 0; c < rows * length; c++) {
+        mask[c] = (unsigned char)(draw() % 2 ? draw() : 0);
+    }
+    for (size_t r = 0; r < rows; r++) {
+        at[r] = (int64_t)((rows - 1 - r) * length); /* the last row first: exact ends */
+    }
+    for (size_t c = 0; c < KEYS * ROWS; c++) {
+        got[c] = expected[c] = c % ROWS < rows && draw() % 4;
+    }
+    m->show(got, mask, at, first, stride, rows, keys);
+    attn_micro_twin_f32.show(expected, mask, at, first, stride, rows, keys);
+    if (memcmp(got, expected, sizeof got) != 0) {
+        fail_msg("%s: show differs at m = %zu, n = %zu", m->name, rows, keys);
+    }
+    free(mask);
+}
+
+static void test_show(void **state) {
+    need_engine(state);
+    for (int n = 0; n < engine_count; n++) {
+        for (size_t rows = 1; rows <= ROWS; rows++) {
+            for (size_t keys = 1; keys <= KEYS; keys++) {
+                check_show(engines[n]->micro, rows, keys);
+            }
+        }
+    }
+}
+
 static void test_finite(void **state) {
     need_engine(state);
     const float bad[] = {NAN, INFINITY, -INFINITY};
     for (int n = 0; n < engine_count; n++) {
-        for (size_t length = 0; length <= WIDEST; length++) {
-            float *x = values(length, 0);
-            assert_true(engines[n]->micro->finite(x, length));
+        const attn_micro_f32 *m = engines[n]->micro;
+        for (size_t dv = 1; dv <= WIDEST; dv++) {
+            size_t keys = 1 + draw() % 4, stride = dv + draw() % GAP;
+            size_t length = (keys - 1) * stride + dv;
+            float *v = values(length, 0);
+            assert_true(m->finite(v, (int64_t)stride, keys, dv));
             for (size_t at = 0; at < length; at++) {
-                float kept = x[at];
-                x[at] = bad[at % 3];
-                assert_false(engines[n]->micro->finite(x, length));
-                x[at] = 3.4e38f;
-                assert_true(engines[n]->micro->finite(x, length));
-                x[at] = kept;
+                float kept = v[at];
+                v[at] = bad[at % 3];
+                assert_int_equal(m->finite(v, (int64_t)stride, keys, dv), at % stride >= dv);
+                v[at] = 3.4e38f;
+                assert_true(m->finite(v, (int64_t)stride, keys, dv));
+                v[at] = kept;
             }
-            free(x);
+            free(v);
         }
     }
 }
@@ -348,9 +384,9 @@ static void test_loaders(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turn),    cmocka_unit_test(test_scores),
-        cmocka_unit_test(test_mix),
-        cmocka_unit_test(test_softmax), cmocka_unit_test(test_finite),
-        cmocka_unit_test(test_loaders), cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_mix),     cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_finite),  cmocka_unit_test(test_loaders),
+        cmocka_unit_test(test_narrow),  cmocka_unit_test(test_show),
     };
     return cmocka_run_group_tests(tests, find_engines, NULL);
 }
