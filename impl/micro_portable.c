@@ -69,9 +69,8 @@ static void scores(attn_real *s, const attn_real *q, const attn_real *k, int64_t
 static void show(unsigned char *visible, const unsigned char *mask, const int64_t *at,
                  int64_t first, int64_t stride, size_t rows, size_t keys) {
     for (size_t r = 0; r < rows; r++) {
-        const unsigned char *row = mask + (at[r] + first * stride);
         for (size_t j = 0; j < keys; j++) {
-            unsigned char shown = row[(int64_t)j * stride] != 0;
+            unsigned char shown = mask[at[r] + (first + (int64_t)j) * stride] != 0;
             visible[j * ROWS + r] &= shown;
         }
     }
