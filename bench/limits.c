@@ -15,7 +15,8 @@
 
 #include "../impl/simd.h"
 
-enum { MAX_THREADS = 64, CHAINS = 16, ROUNDS = 400000 };
+enum { MAX_THREADS = 64, CHAINS = 16, STEPS = 400000, PAGE = 4096 };
+static const size_t far_bytes = (size_t)1 << 30; /* far larger than the caches */
 
 double bench_now(void) {
     struct timespec t;
@@ -29,7 +30,7 @@ double bench_now(void) {
     for (int c = 0; c < CHAINS; c++) {                                                             \
         sum[c] = set(start + (float)c);                                                            \
     }                                                                                              \
-    for (int n = 0; n < ROUNDS; n++) {                                                             \
+    for (int n = 0; n < STEPS; n++) {                                                              \
         UNROLLED for (int c = 0; c < CHAINS; c++) { sum[c] = fma(sum[c], x, y); }                  \
     }                                                                                              \
     for (int c = 1; c < CHAINS; c++) {                                                             \
@@ -92,6 +93,7 @@ typedef struct task {
     pthread_barrier_t *barrier;
     double seconds;
     float sink;
+    int rounds;
     const char *data;
     size_t bytes;
 } task;
@@ -102,7 +104,9 @@ static void *peak_task(void *argument) {
     peak_fn run = peak_function(&lanes);
     pthread_barrier_wait(t->barrier);
     double start = bench_now();
-    t->sink = run(t->sink);
+    for (int n = 0; n < t->rounds; n++) {
+        t->sink = run(t->sink * 1e-30f);
+    }
     t->seconds = bench_now() - start;
     return NULL;
 }
@@ -175,41 +179,47 @@ static double slowest(void *(*run)(void *), task *tasks, int threads) {
     return longest;
 }
 
-double bench_fma_peak(int threads, int tries) {
+double bench_fma_peak(int threads, int rounds) {
     int lanes;
-    double best = 0;
-    peak_function(&lanes);
-    for (int n = 0; n < tries; n++) {
-        task tasks[MAX_THREADS];
-        memset(tasks, 0, sizeof tasks);
-        double seconds = slowest(peak_task, tasks, threads);
-        double rate = 2e-9 * ROUNDS * CHAINS * lanes * threads / seconds;
-        best = rate > best ? rate : best;
+    task tasks[MAX_THREADS];
+    memset(tasks, 0, sizeof tasks);
+    for (int t = 0; t < threads; t++) {
+        tasks[t].rounds = rounds;
     }
-    return best;
+    peak_function(&lanes);
+    double seconds = slowest(peak_task, tasks, threads);
+    return 2e-9 * STEPS * CHAINS * lanes * rounds * threads / seconds;
 }
 
-double bench_read_bandwidth(int threads, int tries) {
-    const size_t bytes = (size_t)1 << 30;
-    char *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) {
-        return 0;
-    }
-    madvise(data, bytes, MADV_HUGEPAGE);
-    memset(data, 1, bytes);
-    double best = 0;
-    for (int n = 0; n < tries; n++) {
-        task tasks[MAX_THREADS];
-        memset(tasks, 0, sizeof tasks);
-        size_t part = bytes / (size_t)threads / 4096 * 4096;
-        for (int t = 0; t < threads; t++) {
-            tasks[t].data = data + (size_t)t * part;
-            tasks[t].bytes = part;
+/* Mapped once, and never given back: filling it takes longer than reading it. */
+static const char *far_memory(void) {
+    static char *data;
+    if (!data) {
+        data = mmap(NULL, far_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) {
+            abort();
         }
-        double seconds = slowest(read_task, tasks, threads);
-        double rate = 1e-9 * (double)part * threads / seconds;
-        best = rate > best ? rate : best;
+        madvise(data, far_bytes, MADV_HUGEPAGE);
+        memset(data, 1, far_bytes);
     }
-    munmap(data, bytes);
-    return best;
+    return data;
+}
+
+/* Seconds to read the first `bytes` of it. */
+static double read_far(int threads, size_t bytes) {
+    const char *data = far_memory();
+    task tasks[MAX_THREADS];
+    memset(tasks, 0, sizeof tasks);
+    for (int t = 0; t < threads; t++) {
+        tasks[t].bytes = bytes / (size_t)threads / PAGE * PAGE;
+        tasks[t].data = data + (size_t)t * tasks[t].bytes;
+    }
+    return slowest(read_task, tasks, threads);
+}
+
+void bench_empty_caches(int threads) { read_far(threads, far_bytes); }
+
+double bench_read_bandwidth(int threads, size_t bytes) {
+    bench_empty_caches(threads);
+    return 1e-9 * (double)bytes / read_far(threads, bytes);
 }

@@ -8,11 +8,14 @@
 /* Monotonic time in seconds. */
 double bench_now(void);
 
-/* GFLOP/s of binary32 FMA in registers on `threads` threads: best of `tries` of about 20 ms. */
-double bench_fma_peak(int threads, int tries);
+/* GFLOP/s of binary32 FMA in registers on `threads` threads, over `rounds` of about a millisecond. */
+double bench_fma_peak(int threads, int rounds);
 
-/* GB/s read from a buffer far larger than the caches: best of `tries` passes. */
-double bench_read_bandwidth(int threads, int tries);
+/* GB/s of reading `bytes` (at most 1 GiB) of memory that no cache holds, on `threads` threads. */
+double bench_read_bandwidth(int threads, size_t bytes);
+
+/* Reads so much other memory that what was used before must come from memory again. */
+void bench_empty_caches(int threads);
 
 /* Name of the vector instructions the peak was measured with. */
 const char *bench_vector_name(void);

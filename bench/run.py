@@ -4,9 +4,11 @@
 usage: bench/run.py --build DIR --out DIR [--quick] [--repeat N] [--threads LIST]
 
 Writes bench.json and bench.svg into --out and prints the table. FLOPs are 4 * D for each visible
-pair. The limit of a prefill shape is the FMA peak, of a decode shape the read bandwidth, both
-measured in this run. Ratios to the fastest peer are medians over interleaved pairs. A peer that is
-more than twice as slow as the fastest after three rounds is timed no further.
+pair. The limit of a prefill shape is the FMA peak, of a decode shape the read bandwidth: each round
+takes a sample of everybody and one of the limit, as long as the first kernel's, and the best of one
+is set against the best of the other. Ratios between kernels are medians over interleaved pairs, with
+an interval that holds the median with 95 %. A peer that is more than twice as slow as the fastest
+after three rounds is timed no further.
 """
 
 import argparse
@@ -39,6 +41,7 @@ VARIANTS = [("window 256", (1, 8, 8, 4096, 4096, 64)), ("key padding", (1, 8, 8,
             ("random mask", (1, 8, 8, 2048, 2048, 64)), ("f16 K/V", DECODE[1])]
 SLOW_ROUNDS = 3
 SAMPLE, PAUSE = 0.01, 0.01  # seconds of calls in a sample, and of rest before it
+CASE_SECONDS = 4            # a case has as many rounds as fit, if they are more than asked for
 GROWTH_S, GROWTH_D = [256, 512, 1024, 2048, 4096, 8192, 16384], [32, 64, 128, 256]
 
 
@@ -57,6 +60,8 @@ class Case:
         self.mask = rng.random((sq, sk)) < 0.5 if kind == "random mask" else None
         self.pairs = b * hq * int(self.full_mask_rows())
         self.is_decode = sq == 1
+        # what the variant is compared with: the same without the window, or in binary32
+        self.plain = Case(shape) if kind in ("window 256", "f16 K/V") else None
 
     def full_mask(self):
         _, _, _, sq, sk, _ = self.shape
@@ -111,15 +116,20 @@ class Library:
     def __init__(self, build):
         self.lib = c.CDLL(os.path.join(build, "bench", "libbench.so"))
         self.lib.bench_fma_peak.restype = self.lib.bench_read_bandwidth.restype = c.c_double
+        self.lib.bench_read_bandwidth.argtypes = [c.c_int, c.c_size_t]
         self.lib.bench_error.restype = c.c_double
         self.lib.bench_error.argtypes = [c.POINTER(abi.Problem), c.c_char_p, c.c_double, c.c_int64]
         self.lib.bench_vector_name.restype = c.c_char_p
 
-    def peak(self, threads, tries=3):
-        return self.lib.bench_fma_peak(threads, tries)
+    def limit(self, case, threads, seconds):
+        """GB/s for as much memory as a decode case reads, else GFLOP/s for about `seconds`."""
+        time.sleep(PAUSE)
+        if case.is_decode:
+            return self.lib.bench_read_bandwidth(threads, case.read_bytes)
+        return self.lib.bench_fma_peak(threads, max(1, round(seconds / 1.2e-3)))
 
-    def bandwidth(self, threads, tries=3):
-        return self.lib.bench_read_bandwidth(threads, tries)
+    def empty_caches(self, threads):
+        self.lib.bench_empty_caches(threads)
 
     def error(self, problem, o, model, ulps, rows=24):
         problem.o = abi.Tensor.of(o)
@@ -149,7 +159,7 @@ def contenders(case, threads, kernels, available):
             continue  # the readable ones are here for scale, on the smallest shape
         problem, o = case.problem(threads)
         found[kernel.name] = (True, kernel.bind(problem), lambda o=o: o, kernel.model,
-                              kernel.descriptor.exp_ulps, (problem, o))
+                              kernel.descriptor.exp_ulps, kernel)
     for name, make in available.items():
         try:
             run = make(case, threads)
@@ -173,53 +183,87 @@ def interval(ratios):
     return statistics.median(ordered), ordered[k - 1], ordered[n - k]
 
 
-def measure(case, threads, found, library, repeat, limits):
-    times = {name: [] for name in found}
-    racing = list(found)
-    calls = {}
-    for name, (_, run, *_) in found.items():
-        run()  # the first call touches its memory and starts its threads
-        calls[name] = max(1, round(SAMPLE / sample(run, 1)))
-    for n in range(repeat):
-        for name in racing:
-            if case.is_decode:  # K and V are to come from memory: once, and after much else
-                library.bandwidth(threads, 1)
-                calls[name] = 1
-            times[name].append(sample(found[name][1], calls[name]))
-        if n == SLOW_ROUNDS - 1:
-            racing = [name for name in found if found[name][0] or
-                      min(times[name]) <= 2 * min(min(times[r]) for r in found if not found[r][0])]
-        key = ("read", threads) if case.is_decode else ("fma", threads)
-        now = library.bandwidth(threads, 1) if case.is_decode else library.peak(threads, 1)
-        limits[key] = max(limits.get(key, 0), now)
-    rivals = [name for name in found if not found[name][0]]
-    best_peer = min(rivals, key=lambda name: min(times[name])) if rivals else None
+class Race:
+    """Samples of everybody who runs a case, and of the machine's limit, in turn."""
+
+    def __init__(self, case, threads, found, library):
+        self.case, self.threads, self.library = case, threads, library
+        self.runs = {name: run for name, (_, run, *_) in found.items()}
+        self.rivals = [name for name in found if not found[name][0]]
+        self.limits, self.times, self.calls = [], {}, {}
+        if case.plain:
+            problem, self.plain_output = case.plain.problem(threads)
+            self.runs["plain"] = found["flash"][-1].bind(problem)
+        for name, run in self.runs.items():
+            run()  # the first call touches its memory and starts its threads
+            self.calls[name] = 1 if case.is_decode else max(1, round(SAMPLE / sample(run, 1)))
+            self.times[name] = []
+        self.racing = list(self.runs)
+
+    def round(self):
+        for name in self.racing:
+            if self.case.is_decode:  # K and V are to come from memory
+                self.library.empty_caches(self.threads)
+            self.times[name].append(sample(self.runs[name], self.calls[name]))
+        seconds = self.times["flash"][-1] * self.calls["flash"]
+        self.limits.append(self.library.limit(self.case, self.threads, seconds))
+
+    def drop_the_slow(self):
+        fastest = min((min(self.times[name]) for name in self.rivals), default=0)
+        self.racing = [name for name in self.racing
+                       if name not in self.rivals or min(self.times[name]) <= 2 * fastest]
+
+    def run(self, repeat):
+        for n in range(SLOW_ROUNDS):
+            self.round()
+        self.drop_the_slow()
+        end = time.monotonic() + CASE_SECONDS
+        while len(self.limits) < repeat or time.monotonic() < end:
+            self.round()
+
+    def ratio(self, name, own):
+        """How many times as fast `own` is as `name`: median, and its interval."""
+        return interval([other / mine for other, mine in zip(self.times[name], self.times[own])])
+
+
+def measure(case, threads, found, library, repeat):
+    race = Race(case, threads, found, library)
+    race.run(repeat)
+    best_peer = min(race.rivals, key=lambda name: min(race.times[name]), default=None)
     rows = []
     for name, (own, _, getter, model, ulps, _) in found.items():
-        best = min(times[name])
+        best = min(race.times[name])
         problem, _ = case.problem(threads)
         o = np.ascontiguousarray(getter())
         row = {"shape": list(case.shape), "kind": case.kind, "threads": threads, "kernel": name,
-               "own": own, "seconds": best, "gflops": case.flops / best * 1e-9,
+               "own": own, "seconds": best, "samples": len(race.times[name]),
+               "gflops": case.flops / best * 1e-9,
                "gbytes": case.read_bytes / best * 1e-9 if case.is_decode else None,
+               "limit": max(race.limits),
                "error_over_radius": library.error(problem, o, model, ulps)}
+        row["fraction_of_limit"] = row["gbytes" if case.is_decode else "gflops"] / row["limit"]
         strict = library.error(problem, o, "f32-strict", 0.0)
         row["tightest_model"] = ("f32-strict" if strict <= 1 else
                                  model if row["error_over_radius"] <= 1 else None)
         if own and best_peer:
-            ratio = [p / o for p, o in zip(times[best_peer], times[name])]
-            middle, low, high = interval(ratio)
-            row.update(ratio_to_best_peer=middle, ratio_interval=[low, high], best_peer=best_peer)
+            middle, *ends = race.ratio(best_peer, name)
+            row.update(ratio_to_best_peer=middle, ratio_interval=ends, best_peer=best_peer)
+        if name == "flash" and case.plain:
+            middle, *ends = race.ratio("plain", name)
+            row.update(ratio_to_plain=middle, ratio_to_plain_interval=ends)
         rows.append(row)
     return rows
 
 
-def finish(rows, limits):
+def best_limits(rows):
+    """The highest of each kind in the run."""
+    found = {}
     for row in rows:
-        decode = row["shape"][3] == 1
-        limit = limits.get(("read" if decode else "fma", row["threads"]))
-        value = row["gbytes"] if decode else row["gflops"]
-        row["fraction_of_limit"] = value / limit if limit else None
+        decode = row["gbytes"] is not None
+        key = ("read", "GB/s") if decode else ("fma", "GFLOP/s")
+        found[key + (row["threads"],)] = max(found.get(key + (row["threads"],), 0), row["limit"])
+    return [{"what": what, "threads": threads, "value": value, "unit": unit}
+            for (what, unit, threads), value in sorted(found.items())]
 
 
 def growth(kernel, library, sizes, make_shape, repeat):
@@ -251,6 +295,37 @@ def table(rows):
     return "\n".join(lines)
 
 
+def summary(rows, curves):
+    """What the table says of flash, a line a question."""
+    flash = [row for row in rows if row["kernel"] == "flash"]
+    ratios = [row["ratio_to_best_peer"] for row in flash if row.get("ratio_to_best_peer")]
+    if ratios:
+        yield (f"flash to the best peer: least {min(ratios):.2f}, "
+               f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+    for threads in sorted({row["threads"] for row in flash}):
+        here = [row for row in flash if row["threads"] == threads]
+        on = f"{threads} thread{'s' if threads > 1 else ''}"
+        for d in (64, 128):
+            parts = [row["fraction_of_limit"] for row in here
+                     if row["kind"] == "causal" and row["shape"][3] >= 1024 and row["shape"][5] == d]
+            if parts:
+                yield f"prefill, S >= 1024, D = {d}, {on}: at least {min(parts):.2f} of the FMA peak"
+        for row in here:
+            if row["kind"] == "causal" and row["shape"][3] == 1:
+                yield (f"decode {tuple(row['shape'])}, {on}: {row['fraction_of_limit']:.2f} of the "
+                       "read bandwidth")
+            elif row.get("ratio_to_plain"):
+                low, high = row["ratio_to_plain_interval"]
+                if row["kind"] == "window 256":
+                    yield (f"window 256, {on}: {1 / row['ratio_to_plain']:.3f} "
+                           f"[{1 / high:.3f}, {1 / low:.3f}] of the time of full causal")
+                else:
+                    yield (f"f16 K/V, {on}: {row['ratio_to_plain']:.2f} [{low:.2f}, {high:.2f}] "
+                           "times as fast as f32 K/V")
+    for axis, curve in curves.items():
+        yield f"time grows as {axis}^{curve['slope']:.2f} at the upper end"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
@@ -273,25 +348,19 @@ def main():
     if options.quick:
         cases = [Case(PREFILL[0]), Case(PREFILL[4]), Case(PREFILL[5]), Case(DECODE[0])]
     repeat = options.repeat or (9 if options.quick else 15)
-    limits, rows = {}, []
+    rows = []
     for threads in (int(t) for t in options.threads.split(",")):
-        limits[("fma", threads)] = library.peak(threads, 10)
-        limits[("read", threads)] = library.bandwidth(threads, 4)
         for case in cases:
             found = contenders(case, threads, kernels, available)
-            rows += measure(case, threads, found, library, repeat, limits)
+            here = measure(case, threads, found, library, repeat)
             print(f"# {case.shape} {case.kind}, {threads} threads: " +
-                  ", ".join(f"{r['kernel']} {r['gflops']:.1f}" for r in rows
-                            if r["shape"] == list(case.shape) and r["kind"] == case.kind
-                            and r["threads"] == threads), file=sys.stderr)
-    finish(rows, limits)
+                  ", ".join(f"{r['kernel']} {r['gflops']:.1f}" for r in here), file=sys.stderr)
+            rows += here
     flash = kernels[0]
     last = 4 if options.quick else len(GROWTH_S)
     report = {
         "vector": library.lib.bench_vector_name().decode(),
-        "limits": [{"what": what, "threads": threads, "value": value,
-                    "unit": "GFLOP/s" if what == "fma" else "GB/s"}
-                   for (what, threads), value in sorted(limits.items())],
+        "limits": best_limits(rows),
         "rows": rows,
         "growth": {"S": growth(flash, library, GROWTH_S[:last], lambda s: (1, 1, 1, s, s, 64), 5),
                    "D": growth(flash, library, GROWTH_D, lambda d: (1, 1, 1, 2048, 2048, d), 5)},
@@ -301,13 +370,7 @@ def main():
     print(table(rows))
     for limit in report["limits"]:
         print(f"limit {limit['what']}, {limit['threads']} threads: {limit['value']:.1f} {limit['unit']}")
-    ratios = [r["ratio_to_best_peer"] for r in rows
-              if r["kernel"] == "flash" and r.get("ratio_to_best_peer")]
-    if ratios:
-        print(f"flash to the best peer: least {min(ratios):.2f}, "
-              f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
-    for axis, curve in report["growth"].items():
-        print(f"time grows as {axis}^{curve['slope']:.2f} at the upper end")
+    print("\n".join(summary(rows, report["growth"])))
     plot.draw(report, os.path.join(options.out, "bench.svg"))
 
 
