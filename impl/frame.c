@@ -65,6 +65,9 @@ void ATTN_NAME(attn_block_start)(const block_t *block, const micro_t *micro,
                                  const scratch_t *scratch) {
     turn_rows(scratch->q, block->q, block->q_load, block->q_at, block->q_stride, block->d,
               block->rows, micro, scratch->line);
+    if (micro->pack) {
+        micro->pack(scratch->q, block->rows, block->d);
+    }
 }
 
 void ATTN_NAME(attn_state_begin)(const state_t *state, const block_t *block, int with_sink) {

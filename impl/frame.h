@@ -116,7 +116,9 @@ typedef struct ATTN_NAME(attn_micro) {
     const char *name;
     /* q[c][r] = from[at[r] + c], and 0 in the lanes beyond the last row */
     void (*turn)(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d);
-    /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c] */
+    /* optional: puts what `turn` made of the queries into an order of its own, for its scores */
+    void (*pack)(attn_real *q, size_t rows, size_t d);
+    /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c]; q is packed */
     void (*scores)(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale);
     /* visible[j][r] = 0 where mask[at[r] + (first + j) * stride] is 0; lanes beyond the last row

@@ -8,17 +8,43 @@ static SIMD size_t turn_of(uint32_t storage) {
     return storage == ATTEST_F32 ? TURN : TURN_NARROW;
 }
 
-/* The first n of turn_of(storage) dimensions. */
+/*
+ * Where to prefetch; nothing need exist there. `near` is what some keys of this group, or the next,
+ * hold NEAR_LINES after the dimensions at hand. `row` and `at` go through the keys in the order of
+ * memory, which is much faster than the order of their use.
+ */
+typedef struct lookahead {
+    uintptr_t near, row;
+    size_t at;
+} lookahead;
+
+static SIMD void prefetch_key(lookahead *next, size_t bytes, size_t width, int64_t stride) {
+    __builtin_prefetch((const void *)next->near);
+    __builtin_prefetch((const void *)(next->row + next->at), 0, 2);
+    next->near += (uintptr_t)stride;
+    next->at += bytes < LINE ? bytes : LINE;
+    int over = next->at >= width;
+    next->row += over ? (uintptr_t)stride : 0;
+    next->at -= over ? width : 0;
+}
+
+/* The first n of turn_of(storage) dimensions; `next`, unless it is NULL, for rows of `width` bytes:
+ * as many lines as were read, spread over the work. */
 static SIMD void add_turned(vec *sum, const float *q, const char *k, int64_t stride, size_t n,
-                            size_t rows, uint32_t storage) {
+                            size_t rows, uint32_t storage, lookahead *next, size_t width) {
+    const size_t turn = turn_of(storage), bytes = LANES * turn * size_of(storage);
+    const size_t lines = (bytes + LINE - 1) / LINE;
     vec x[TURN_NARROW];
     v_load_turned(x, k, stride, storage);
     __asm__("" : "+r"(q)); /* load its elements again: they are too many to keep in registers */
-    UNROLLED for (size_t e = 0; e < turn_of(storage); e++) {
+    UNROLLED for (size_t e = 0; e < turn; e++) {
         if (e < n) {
             UNROLLED for (size_t r = 0; r < rows; r++) {
-                sum[r] = v_fma(v_set(q[e * ROWS + r]), x[e], sum[r]);
+                sum[r] = v_fma(v_set(q[e * few_lanes(rows) + r]), x[e], sum[r]);
             }
+        }
+        if (next && e * lines / turn != (e + 1) * lines / turn) {
+            prefetch_key(next, bytes, width, stride);
         }
     }
 }
@@ -34,7 +60,7 @@ static SIMD void add_part(vec *sum, const float *q, const char *k, int64_t strid
             block[l * TURN + e] = (float)attn_load(storage, from);
         }
     }
-    add_turned(sum, q, (const char *)block, TURN * sizeof(float), n, rows, ATTEST_F32);
+    add_turned(sum, q, (const char *)block, TURN * sizeof(float), n, rows, ATTEST_F32, NULL, 0);
 }
 
 /* The sums of `count` keys, scaled, to where their scores belong. */
@@ -52,39 +78,23 @@ static SIMD void store_group(float *s, const vec *sum, float scale, size_t count
     }
 }
 
-/* Where to prefetch: byte `at` of a row of `width` bytes, which need not exist. */
-typedef struct cursor {
-    uintptr_t row;
-    size_t at;
-} cursor;
-
-/* In the order of memory: early from memory, and to the first cache in time. */
-static SIMD void prefetch_rows(cursor *c, size_t bytes, size_t width, int64_t stride) {
-    const uintptr_t far = (FAR_KEYS - LANES) * (uintptr_t)stride;
-    UNROLLED for (size_t n = 0; n < bytes; n += LINE) {
-        __builtin_prefetch((const void *)(c->row + c->at + far), 0, 2);
-        __builtin_prefetch((const void *)(c->row + c->at));
-        c->at += bytes < LINE ? bytes : LINE;
-        int over = c->at >= width;
-        c->row += over ? (uintptr_t)stride : 0;
-        c->at -= over ? width : 0;
-    }
-}
-
 /* LANES keys, or fewer at the end of a tile. */
 static SIMD void score_group(float *s, const float *q, const char *k, int64_t stride, size_t d,
                              float scale, size_t count, size_t rows, uint32_t storage) {
-    const size_t size = size_of(storage), turn = turn_of(storage);
-    cursor next = {(uintptr_t)k + LANES * (uintptr_t)stride, 0};
+    const size_t size = size_of(storage), turn = turn_of(storage), width = d * size;
+    const size_t lanes = few_lanes(rows);
+    lookahead next = {0, (uintptr_t)k + FAR_KEYS * (uintptr_t)stride, 0};
     vec sum[FEW_ROWS];
     size_t c = 0;
     UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
     for (; c + turn <= d && count == LANES; c += turn) {
-        prefetch_rows(&next, turn * LANES * size, d * size, stride);
-        add_turned(sum, q + c * ROWS, k + c * size, stride, turn, rows, storage);
+        const size_t at = c * size, line = (at / LINE + NEAR_LINES) * LINE;
+        next.near = (uintptr_t)k + at % LINE * LANES / LINE * (uintptr_t)stride + line;
+        next.near += line < width ? 0 : LANES * (uintptr_t)stride - width;
+        add_turned(sum, q + c * lanes, k + at, stride, turn, rows, storage, &next, width);
     }
     for (; c < d; c += TURN) {
-        add_part(sum, q + c * ROWS, k + c * size, stride, d - c < TURN ? d - c : TURN, count, rows,
+        add_part(sum, q + c * lanes, k + c * size, stride, d - c < TURN ? d - c : TURN, count, rows,
                  storage);
     }
     store_group(s, sum, scale, count, rows);
@@ -104,7 +114,9 @@ static SIMD void score_few(float *s, const float *q, const char *k, int64_t stri
             score_group(to, q, k, stride, d, scale, LANES, FEW_ROWS, storage);
         }
     }
-    if (j < keys) {
+    if (j < keys && rows <= 4) {
+        score_group(s + j * ROWS, q, k, stride, d, scale, keys - j, 4, storage);
+    } else if (j < keys) {
         score_group(s + j * ROWS, q, k, stride, d, scale, keys - j, FEW_ROWS, storage);
     }
 }

@@ -7,11 +7,15 @@
  * follow, be they those of the next tile: all panels of a strip of columns together prefetch about
  * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run
  * is half a tile, so that it stays there. Few rows leave time for little but reading V once, about
- * in order: runs of FEW_KEYS, so that the strips of a key follow each other closely. Their panels
- * prefetch each line twice, FAR_KEYS ahead from memory and NEAR_KEYS ahead to the first cache.
- * There V may be narrower than binary32.
+ * in order. Each line is prefetched twice, FAR_KEYS ahead from memory and NEAR_KEYS ahead to the
+ * first cache. Two to four rows go through wide panels, two rows and as many columns as registers
+ * hold, in runs so short that the second pair of rows finds them in the first cache; what is near
+ * is prefetched with the first pair, what is far with the second (together they are slower). More
+ * rows have more to compute than to read. V may be narrower than binary32 there: widening it twice
+ * would take longer than reading it, so it has no wide panels.
  */
-enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32 };
+enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32, WIDE_KEYS = 4 };
+enum { NEAR = 1, FAR = 2 }; /* what to prefetch */
 enum { HALF_KEYS = ATTN_TILE_KEYS / 2, SAME_SETS = 512 /* bytes between rows, or a multiple */ };
 _Static_assert((int)MIX_ROWS <= (int)LONE_ROWS, "a panel has room for both");
 
@@ -20,16 +24,26 @@ static SIMD vec load_column(const float *p, size_t some) {
     return some ? v_load_some(p, some) : v_load(p);
 }
 
-/* One key. `ahead`: bytes of FAR_KEYS, whose values need not exist; 0 to prefetch none. */
-static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const char *v, size_t rows,
-                          size_t vecs, size_t some, uintptr_t ahead, uint32_t storage) {
+/* A line of keys to come, which need not exist. */
+static SIMD void prefetch_value(const char *v, int64_t v_stride, int ahead) {
+    if (ahead & FAR) {
+        __builtin_prefetch((const void *)((uintptr_t)v + FAR_KEYS * (uintptr_t)v_stride), 0, 2);
+    }
+    if (ahead & NEAR) {
+        __builtin_prefetch((const void *)((uintptr_t)v + NEAR_KEYS * (uintptr_t)v_stride));
+    }
+}
+
+/* One key. */
+static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const char *v,
+                          int64_t v_stride, size_t rows, size_t vecs, size_t some, int ahead,
+                          uint32_t storage) {
     vec value[MIX_VECS];
     UNROLLED for (size_t c = 0; c < vecs; c++) {
         const char *from = v + c * LANES * size_of(storage);
         value[c] = v_load_as(from, some ? some : LANES, storage);
-        if (ahead && c * LANES * size_of(storage) % LINE == 0) {
-            __builtin_prefetch((const void *)((uintptr_t)from + ahead), 0, 2);
-            __builtin_prefetch((const void *)((uintptr_t)from + ahead / (FAR_KEYS / NEAR_KEYS)));
+        if (c * LANES * size_of(storage) % LINE == 0) {
+            prefetch_value(from, v_stride, ahead);
         }
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
@@ -43,7 +57,7 @@ static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const ch
 /* `soon`: where to prefetch one key for every MIX_STEPS, if nothing is `ahead`. */
 static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
                            const char *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
-                           size_t some, uintptr_t ahead, uintptr_t soon, uint32_t storage) {
+                           size_t some, int ahead, uintptr_t soon, uint32_t storage) {
     vec sum[LONE_ROWS][MIX_VECS];
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
@@ -57,11 +71,11 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
         }
         soon += (uintptr_t)v_stride;
         UNROLLED for (size_t e = 0; e < MIX_STEPS; e++, v += v_stride) {
-            mix_step(sum, s + (j + e) * ROWS, v, rows, vecs, some, ahead, storage);
+            mix_step(sum, s + (j + e) * ROWS, v, v_stride, rows, vecs, some, ahead, storage);
         }
     }
     for (; j < keys; j++, v += v_stride) {
-        mix_step(sum, s + j * ROWS, v, rows, vecs, some, ahead, storage);
+        mix_step(sum, s + j * ROWS, v, v_stride, rows, vecs, some, ahead, storage);
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
@@ -78,7 +92,7 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
 /* A strip of `vecs` vectors: panels of `most` rows, then of 4, then of 1. */
 static SIMD void mix_strip(float *o, size_t dv, const float *s, const float *factor, const char *v,
                            int64_t v_stride, size_t rows, size_t keys, size_t most, size_t vecs,
-                           size_t some, uintptr_t ahead, uint32_t storage) {
+                           size_t some, int ahead, uint32_t storage) {
     uintptr_t soon = (uintptr_t)v + keys * (uintptr_t)v_stride;
     for (size_t r = 0, step; r < rows; r += step, o += step * dv, s += step, factor += step) {
         step = step_of(rows - r, most);
@@ -93,12 +107,11 @@ static SIMD void mix_strip(float *o, size_t dv, const float *s, const float *fac
     }
 }
 
-/* Strides and `ahead` in bytes. */
+/* Columns c, c + 1, ... of rows of dv; strides in bytes. */
 static SIMD void mix_block(float *o, const float *s, const float *factor, const char *v,
-                           int64_t v_stride, size_t rows, size_t keys, size_t dv, uintptr_t ahead,
-                           uint32_t storage) {
+                           int64_t v_stride, size_t rows, size_t keys, size_t c, size_t dv,
+                           int ahead, uint32_t storage) {
     const size_t size = size_of(storage);
-    size_t c = 0;
     for (; c + LANES * MIX_VECS <= dv; c += LANES * MIX_VECS) {
         mix_strip(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, MIX_ROWS, MIX_VECS, 0,
                   ahead, storage);
@@ -113,25 +126,72 @@ static SIMD void mix_block(float *o, const float *s, const float *factor, const 
     }
 }
 
-/* A factor of 1 between runs changes nothing. */
+/* `rows` is 1 or 2. Loads, prefetches and sums take turns. */
+static SIMD void wide_panel(float *o, size_t dv, const float *s, const float *factor, const char *v,
+                            int64_t v_stride, size_t keys, size_t rows, int ahead) {
+    vec sum[2][WIDE_VECS];
+    UNROLLED for (size_t r = 0; r < rows; r++) {
+        UNROLLED for (size_t c = 0; c < WIDE_VECS; c++) {
+            sum[r][c] = v_mul(v_set(factor[r]), v_load(o + r * dv + c * LANES));
+        }
+    }
+    for (size_t j = 0; j < keys; j++, v += v_stride) {
+        vec weight[2];
+        UNROLLED for (size_t r = 0; r < rows; r++) { weight[r] = v_set(s[j * ROWS + r]); }
+        UNROLLED for (size_t c = 0; c < WIDE_VECS; c++) {
+            vec value = v_keep(v_load((const float *)(const void *)v + c * LANES));
+            if (c * sizeof(vec) % LINE == 0) {
+                prefetch_value(v + c * sizeof(vec), v_stride, ahead);
+            }
+            UNROLLED for (size_t r = 0; r < rows; r++) {
+                sum[r][c] = v_fma(weight[r], value, sum[r][c]);
+            }
+        }
+    }
+    UNROLLED for (size_t r = 0; r < rows; r++) {
+        UNROLLED for (size_t c = 0; c < WIDE_VECS; c++) {
+            v_store(o + r * dv + c * LANES, sum[r][c]);
+        }
+    }
+}
+
+/* Columns 0 .. n-1, which fill wide panels, of two to four rows. */
+static SIMD void mix_wide(float *o, const float *s, const float *factor, const char *v,
+                          int64_t v_stride, size_t rows, size_t keys, size_t n, size_t dv) {
+    for (size_t c = 0; c < n; c += LANES * WIDE_VECS, o += LANES * WIDE_VECS) {
+        const char *from = v + c * sizeof(float);
+        if (rows == 2) {
+            wide_panel(o, dv, s, factor, from, v_stride, keys, 2, NEAR | FAR);
+        } else {
+            wide_panel(o, dv, s, factor, from, v_stride, keys, 2, NEAR);
+            if (rows == 3) {
+                wide_panel(o + 2 * dv, dv, s + 2, factor + 2, from, v_stride, keys, 1, FAR);
+            } else {
+                wide_panel(o + 2 * dv, dv, s + 2, factor + 2, from, v_stride, keys, 2, FAR);
+            }
+        }
+    }
+}
+
+/* The first `wide` columns in runs of WIDE_KEYS, the others in runs of `run`. A factor of 1 between
+ * runs changes nothing. */
 static SIMD void mix_runs(float *o, const float *s, const float *factor, const char *v,
-                          int64_t v_stride, size_t rows, size_t keys, size_t dv, size_t run,
-                          uintptr_t ahead, uint32_t storage) {
+                          int64_t v_stride, size_t rows, size_t keys, size_t wide, size_t dv,
+                          size_t run, int ahead, uint32_t storage) {
     float ones[ROWS];
     for (size_t r = 0; r < ROWS; r++) {
         ones[r] = 1.0f;
     }
-    for (size_t j = 0; j < keys; j += run) {
+    for (size_t j = 0; wide > 0 && j < keys; j += WIDE_KEYS) {
+        size_t n = keys - j < WIDE_KEYS ? keys - j : WIDE_KEYS;
+        mix_wide(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride, rows,
+                 n, wide, dv);
+    }
+    for (size_t j = 0; wide < dv && j < keys; j += run) {
         size_t n = keys - j < run ? keys - j : run;
         mix_block(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride,
-                  rows, n, dv, ahead, storage);
+                  rows, n, wide, dv, ahead, storage);
     }
-}
-
-static SIMD void mix_few(float *o, const float *s, const float *factor, const char *v,
-                         int64_t v_stride, size_t rows, size_t keys, size_t dv, uint32_t storage) {
-    mix_runs(o, s, factor, v, v_stride, rows, keys, dv, FEW_KEYS,
-             FAR_KEYS * (uintptr_t)v_stride, storage);
 }
 
 static void mix(float *o, const float *s, const float *factor, const float *v, int64_t stride_elems,
@@ -139,10 +199,12 @@ static void mix(float *o, const float *s, const float *factor, const float *v, i
     const char *from = (const char *)v;
     int64_t v_stride = stride_elems * (int64_t)sizeof(float);
     if (rows <= FEW_ROWS) {
-        mix_few(o, s, factor, from, v_stride, rows, keys, dv, ATTEST_F32);
+        size_t wide = rows >= 2 && rows <= 4 ? dv - dv % (LANES * WIDE_VECS) : 0;
+        mix_runs(o, s, factor, from, v_stride, rows, keys, wide, dv, FEW_KEYS, NEAR | FAR,
+                 ATTEST_F32);
     } else {
         size_t run = v_stride % SAME_SETS == 0 ? HALF_KEYS : ATTN_TILE_KEYS;
-        mix_runs(o, s, factor, from, v_stride, rows, keys, dv, run, 0, ATTEST_F32);
+        mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, run, 0, ATTEST_F32);
     }
 }
 
@@ -152,8 +214,9 @@ static void mix_narrow(float *o, const float *s, const float *factor, const void
     int64_t v_stride = stride_elems * 2;
     const char *from = (const char *)v + first * v_stride;
     if (storage == ATTEST_F16) {
-        mix_few(o, s, factor, from, v_stride, rows, keys, dv, ATTEST_F16);
+        mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, FEW_KEYS, NEAR | FAR, ATTEST_F16);
     } else {
-        mix_few(o, s, factor, from, v_stride, rows, keys, dv, ATTEST_BF16);
+        mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, FEW_KEYS, NEAR | FAR,
+                 ATTEST_BF16);
     }
 }

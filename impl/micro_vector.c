@@ -29,10 +29,13 @@
 #define ROWS ATTN_TILE_ROWS
 enum { FEW_ROWS = 8, LINE = 64 };
 
-/* How far ahead few rows prefetch: keys from memory, and values to the first cache (keys come there
- * LANES ahead). Found by trying, with 128 columns: 64 and 128 are as good, 256 are worse; 8 and 16
- * are as good. */
-enum { FAR_KEYS = 64, NEAR_KEYS = 8 };
+/*
+ * How far ahead few rows prefetch: from memory FAR_KEYS, to the first cache NEAR_LINES of each key
+ * and NEAR_KEYS values. Found by trying, with 128 columns: 48 to 128 keys are as good, 256 are
+ * worse; 3 to 5 lines are as good; 4 and 16 values are worse. What is near must be little: beside
+ * what streams through it, the first cache keeps about 4 KiB (measured on Zen 4).
+ */
+enum { FAR_KEYS = 64, NEAR_LINES = 4, NEAR_KEYS = 8 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
 
@@ -146,6 +149,18 @@ static void turn(float *q, const float *from, const int64_t *at, size_t rows, si
                     v_store(q + (c + e) * ROWS + r, x[e]);
                 }
             }
+        }
+    }
+}
+
+/* Few rows side by side: a line of the first cache holds them for several dimensions. */
+static SIMD size_t few_lanes(size_t rows) { return rows <= 4 ? 4 : FEW_ROWS; }
+
+static void pack(float *q, size_t rows, size_t d) {
+    const size_t lanes = few_lanes(rows);
+    for (size_t c = 0; rows <= FEW_ROWS && c < d; c++) {
+        for (size_t r = 0; r < lanes; r++) { /* to where nothing is read any more */
+            q[c * lanes + r] = q[c * ROWS + r];
         }
     }
 }
@@ -363,6 +378,7 @@ extern const attn_engine_f32 ENGINE;
 const attn_micro_f32 MICRO = {
     .name = TEXT(ATTN_SIMD),
     .turn = turn,
+    .pack = pack,
     .scores = scores,
     .show = show,
     .hide = hide,

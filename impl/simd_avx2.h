@@ -12,10 +12,15 @@
 typedef __m256 vec;
 enum { LANES = 8 };
 enum { SCORE_KEYS = 6, SCORE_VECS = 2 }; /* 12 of 16 registers hold sums */
-enum { MIX_ROWS = 6, MIX_VECS = 2 };
+enum { MIX_ROWS = 6, MIX_VECS = 2, WIDE_VECS = 4 };
 
 static SIMD vec v_load(const float *p) { return _mm256_loadu_ps(p); }
 static SIMD void v_store(float *p, vec x) { _mm256_storeu_ps(p, x); }
+/* x, loaded once and not with every use. */
+static SIMD vec v_keep(vec x) {
+    __asm__("" : "+x"(x));
+    return x;
+}
 static SIMD vec v_set(float x) { return _mm256_set1_ps(x); }
 static SIMD vec v_add(vec x, vec y) { return _mm256_add_ps(x, y); }
 static SIMD vec v_sub(vec x, vec y) { return _mm256_sub_ps(x, y); }

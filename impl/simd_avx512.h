@@ -12,10 +12,15 @@
 typedef __m512 vec;
 enum { LANES = 16 };
 enum { SCORE_KEYS = 12, SCORE_VECS = 2 }; /* 24 of 32 registers hold sums */
-enum { MIX_ROWS = 4, MIX_VECS = 4 };
+enum { MIX_ROWS = 4, MIX_VECS = 4, WIDE_VECS = 8 };
 
 static SIMD vec v_load(const float *p) { return _mm512_loadu_ps(p); }
 static SIMD void v_store(float *p, vec x) { _mm512_storeu_ps(p, x); }
+/* x, loaded once and not with every use. */
+static SIMD vec v_keep(vec x) {
+    __asm__("" : "+v"(x));
+    return x;
+}
 static SIMD vec v_set(float x) { return _mm512_set1_ps(x); }
 static SIMD vec v_add(vec x, vec y) { return _mm512_add_ps(x, y); }
 static SIMD vec v_sub(vec x, vec y) { return _mm512_sub_ps(x, y); }

@@ -12,10 +12,15 @@
 typedef float32x4_t vec;
 enum { LANES = 4 };
 enum { SCORE_KEYS = 6, SCORE_VECS = 4 }; /* 24 of 32 registers hold sums */
-enum { MIX_ROWS = 6, MIX_VECS = 4 };
+enum { MIX_ROWS = 6, MIX_VECS = 4, WIDE_VECS = 8 };
 
 static SIMD vec v_load(const float *p) { return vld1q_f32(p); }
 static SIMD void v_store(float *p, vec x) { vst1q_f32(p, x); }
+/* x, loaded once and not with every use. */
+static SIMD vec v_keep(vec x) {
+    __asm__("" : "+w"(x));
+    return x;
+}
 static SIMD vec v_set(float x) { return vdupq_n_f32(x); }
 static SIMD vec v_add(vec x, vec y) { return vaddq_f32(x, y); }
 static SIMD vec v_sub(vec x, vec y) { return vsubq_f32(x, y); }

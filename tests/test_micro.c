@@ -100,6 +100,15 @@ static int same_lanes(const float *a, const float *b, size_t rows, size_t keys) 
     return equal;
 }
 
+/* Queries in the order in which the scores of `m` read them. */
+static float *packed(const attn_micro_f32 *m, const float *q, size_t rows, size_t d) {
+    float *own = copy(q, d * ROWS);
+    if (m->pack) {
+        m->pack(own, rows, d);
+    }
+    return own;
+}
+
 /* Of rows of d elements; 0 repeats one. */
 static int64_t some_stride(size_t d) { return draw() % 8 == 0 ? 0 : (int64_t)(d + draw() % GAP); }
 
@@ -108,11 +117,13 @@ static void check_scores(const attn_micro_f32 *m, size_t rows, size_t keys, size
     int64_t stride = some_stride(d);
     float *q = values(d * ROWS, special), *k = values((keys - 1) * (size_t)stride + d, special);
     float *got = values(KEYS * ROWS, 0), *expected = copy(got, KEYS * ROWS), scale = value(0);
-    m->scores(got, q, k, stride, rows, keys, d, scale);
+    float *own = packed(m, q, rows, d);
+    m->scores(got, own, k, stride, rows, keys, d, scale);
     attn_micro_twin_f32.scores(expected, q, k, stride, rows, keys, d, scale);
     if (!same_lanes(got, expected, rows, keys)) {
         fail_msg("%s: scores differ at m = %zu, n = %zu, d = %zu", m->name, rows, keys, d);
     }
+    free(own);
     free(q);
     free(k);
     free(got);
@@ -322,7 +333,8 @@ static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows
     float *o = values(rows * d, 0), *twin_o = copy(o, rows * d), *factor = values(ROWS, 0);
     e->micro->mix_narrow(o, s, factor, stored, storage, 1, (int64_t)stride, rows, keys, d);
     attn_micro_twin_f32.mix(twin_o, s, factor, wide, (int64_t)stride, rows, keys, d);
-    e->micro->scores_narrow(s, q, stored, storage, 1, (int64_t)stride, rows, keys, d, scale);
+    float *own = packed(e->micro, q, rows, d);
+    e->micro->scores_narrow(s, own, stored, storage, 1, (int64_t)stride, rows, keys, d, scale);
     attn_micro_twin_f32.scores(twin_s, q, wide, (int64_t)stride, rows, keys, d, scale);
     int equal = same_lanes(s, twin_s, rows, keys);
     for (size_t c = 0; c < rows * d; c++) {
@@ -334,6 +346,7 @@ static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows
     }
     free(stored);
     free(wide);
+    free(own);
     free(q);
     free(s);
     free(twin_s);
