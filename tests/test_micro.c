@@ -79,6 +79,15 @@ static float *values(size_t n, int special) {
     return x;
 }
 
+/* The same with mantissas of full length, so that even a product with 16-bit storage is rounded. */
+static float *thirds(size_t n) {
+    float *x = values(n, 0);
+    for (size_t c = 0; c < n; c++) {
+        x[c] /= 3.0f;
+    }
+    return x;
+}
+
 static float *copy(const float *x, size_t n) {
     float *y = malloc((n ? n : 1) * sizeof *y);
     memcpy(y, x, n * sizeof *y);
@@ -329,7 +338,7 @@ static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows
     for (size_t c = 0; c < length; c++) { /* `first` is 1: one row further on */
         wide[c] = (float)attn_load(storage, stored + stride + c);
     }
-    float *q = values(d * ROWS, 0), *s = values(KEYS * ROWS, 0), *twin_s = copy(s, KEYS * ROWS);
+    float *q = thirds(d * ROWS), *s = thirds(KEYS * ROWS), *twin_s = copy(s, KEYS * ROWS);
     float *o = values(rows * d, 0), *twin_o = copy(o, rows * d), *factor = values(ROWS, 0);
     e->micro->mix_narrow(o, s, factor, stored, storage, 1, (int64_t)stride, rows, keys, d);
     attn_micro_twin_f32.mix(twin_o, s, factor, wide, (int64_t)stride, rows, keys, d);
