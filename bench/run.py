@@ -123,6 +123,8 @@ class Library:
 
     def limit(self, case, threads, seconds):
         """GB/s for as much memory as a decode case reads, else GFLOP/s for about `seconds`."""
+        if case.is_decode:
+            self.empty_caches(threads)
         time.sleep(PAUSE)
         if case.is_decode:
             return self.lib.bench_read_bandwidth(threads, case.read_bytes)

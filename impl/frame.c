@@ -43,28 +43,25 @@ void ATTN_NAME(attn_row_span)(const block_t *block, size_t r, int64_t *low, int6
     }
 }
 
-/* to[c][r] = element at[r] + c * stride, widened, and 0 in the lanes beyond the last row. */
-static void turn_rows(attn_real *to, const void *from, ATTN_NAME(attn_load_fn) load,
-                      const int64_t *at, int64_t stride, size_t n, size_t rows,
-                      const micro_t *micro, attn_real *line) {
-    if (stride == 1 && load == ATTN_NAME(attn_load_real)) {
-        micro->turn(to, (const attn_real *)from, at, rows, n);
-        return;
-    }
-    for (size_t r = 0; r < ROWS; r++) {
-        if (r < rows) {
-            load(line, from, at[r], stride, n);
-        }
-        for (size_t c = 0; c < n; c++) {
-            to[c * ROWS + r] = r < rows ? line[c] : ZERO;
-        }
-    }
+/* Whether rows can be turned where they lie. */
+static int can_turn(ATTN_NAME(attn_load_fn) load, int64_t stride) {
+    return stride == 1 && load == ATTN_NAME(attn_load_real);
 }
 
 void ATTN_NAME(attn_block_start)(const block_t *block, const micro_t *micro,
                                  const scratch_t *scratch) {
-    turn_rows(scratch->q, block->q, block->q_load, block->q_at, block->q_stride, block->d,
-              block->rows, micro, scratch->line);
+    if (can_turn(block->q_load, block->q_stride)) {
+        micro->turn(scratch->q, (const attn_real *)block->q, block->q_at, block->rows, block->d);
+    } else {
+        for (size_t r = 0; r < ROWS; r++) {
+            if (r < block->rows) {
+                block->q_load(scratch->line, block->q, block->q_at[r], block->q_stride, block->d);
+            }
+            for (size_t c = 0; c < block->d; c++) {
+                scratch->q[c * ROWS + r] = r < block->rows ? scratch->line[c] : ZERO;
+            }
+        }
+    }
     if (micro->pack) {
         micro->pack(scratch->q, block->rows, block->d);
     }
@@ -106,16 +103,26 @@ static void show_band(unsigned char *visible, const tile *t, const spans *span) 
 /* The additive mask of the tile; -inf hides the pair whatever the key holds (MASK-08). */
 static void load_bias(const block_t *block, const micro_t *micro, const scratch_t *scratch,
                       const tile *t) {
+    unsigned char *visible = scratch->visible;
+    attn_real *bias = scratch->bias;
     int64_t at[ROWS];
     for (size_t r = 0; r < block->rows; r++) {
         at[r] = block->mask_at[r] + t->start * block->mask_stride;
     }
-    turn_rows(scratch->bias, block->mask_add, block->mask_load, at, block->mask_stride, t->keys,
-              block->rows, micro, scratch->line);
-    unsigned char *visible = scratch->visible;
-    const attn_real *bias = scratch->bias;
-    for (size_t pair = 0, n = t->keys * ROWS; pair < n; pair++) { /* without a branch */
-        visible[pair] = (unsigned char)(visible[pair] & !ISNINF(bias[pair]));
+    if (can_turn(block->mask_load, block->mask_stride)) {
+        micro->turn(bias, (const attn_real *)block->mask_add, at, block->rows, t->keys);
+        for (size_t pair = 0, n = t->keys * ROWS; pair < n; pair++) { /* without a branch */
+            visible[pair] = (unsigned char)(visible[pair] & !ISNINF(bias[pair]));
+        }
+        return;
+    }
+    for (size_t r = 0; r < block->rows; r++) {
+        block->mask_load(scratch->line, block->mask_add, at[r], block->mask_stride, t->keys);
+        for (size_t j = 0; j < t->keys; j++) {
+            size_t pair = j * ROWS + r;
+            bias[pair] = scratch->line[j];
+            visible[pair] = (unsigned char)(visible[pair] & !ISNINF(bias[pair]));
+        }
     }
 }
 

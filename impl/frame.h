@@ -97,7 +97,7 @@ typedef struct ATTN_NAME(attn_state) {
 } ATTN_NAME(attn_state);
 
 typedef struct ATTN_NAME(attn_scratch) {
-    attn_real *q;           /* d * ATTN_TILE_ROWS: dimension by dimension, rows side by side */
+    attn_real *q;           /* d * ATTN_TILE_ROWS: as `turn` makes it, then `pack` */
     attn_real *k;           /* ATTN_TILE_KEYS * d */
     attn_real *v;           /* ATTN_TILE_KEYS * dv */
     attn_real *s;           /* ATTN_TILE_KEYS * ATTN_TILE_ROWS: scores, then weights */
@@ -110,19 +110,19 @@ typedef struct ATTN_NAME(attn_scratch) {
 /*
  * The inner loops, over `rows` rows and `keys` keys of a tile. Implementations may also read and
  * write lanes rows..ATTN_TILE_ROWS-1 of the buffers in attn_scratch and of max and sum, whose
- * values are never used; K, V and o are touched inside their `keys` or `rows` rows alone.
+ * values are never used; but `visible` holds 0 or 1, and 0 in those lanes. K, V and o are touched
+ * inside their `keys` or `rows` rows alone.
  */
 typedef struct ATTN_NAME(attn_micro) {
     const char *name;
-    /* q[c][r] = from[at[r] + c], and 0 in the lanes beyond the last row */
+    /* of queries or of a mask: q[c][r] = from[at[r] + c], and 0 in the lanes beyond the last row */
     void (*turn)(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d);
-    /* optional: puts what `turn` made of the queries into an order of its own, for its scores */
+    /* optional: puts the queries into an order of its own, for its scores of as many rows */
     void (*pack)(attn_real *q, size_t rows, size_t d);
     /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c]; q is packed */
     void (*scores)(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale);
-    /* visible[j][r] = 0 where mask[at[r] + (first + j) * stride] is 0; lanes beyond the last row
-     * hold 0, and keep it */
+    /* visible[j][r] = 0 where mask[at[r] + (first + j) * stride] is 0 */
     void (*show)(unsigned char *visible, const unsigned char *mask, const int64_t *at,
                  int64_t first, int64_t stride, size_t rows, size_t keys);
     /* s[j][r] = -inf where visible[j][r] is 0 */
@@ -142,7 +142,8 @@ typedef struct ATTN_NAME(attn_micro) {
 
     /*
      * Optional, for blocks of at most narrow_rows rows: scores and mix over keys first, first + 1,
-     * ... of K and V as they are stored, with the same results as over their widened values.
+     * ... of K and V as they are stored, with the same results as over their widened values; q is
+     * packed.
      */
     size_t narrow_rows;
     void (*scores_narrow)(attn_real *s, const attn_real *q, const void *k, uint32_t storage,

@@ -88,9 +88,12 @@ static SIMD void score_group(float *s, const float *q, const char *k, int64_t st
     size_t c = 0;
     UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
     for (; c + turn <= d && count == LANES; c += turn) {
-        const size_t at = c * size, line = (at / LINE + NEAR_LINES) * LINE;
-        next.near = (uintptr_t)k + at % LINE * LANES / LINE * (uintptr_t)stride + line;
-        next.near += line < width ? 0 : LANES * (uintptr_t)stride - width;
+        const size_t at = c * size;
+        size_t key = at % LINE * LANES / LINE, line = (at / LINE + NEAR_LINES) * LINE;
+        for (; line >= width; line -= width) {
+            key += LANES;
+        }
+        next.near = (uintptr_t)k + key * (uintptr_t)stride + line;
         add_turned(sum, q + c * lanes, k + at, stride, turn, rows, storage, &next, width);
     }
     for (; c < d; c += TURN) {

@@ -6,8 +6,8 @@
  * Many rows read V again and again from the first cache, so there is time to fetch the keys that
  * follow, be they those of the next tile: all panels of a strip of columns together prefetch about
  * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run
- * is half a tile, so that it stays there. Few rows leave time for little but reading V once, about
- * in order. Each line is prefetched twice, FAR_KEYS ahead from memory and NEAR_KEYS ahead to the
+ * is half a tile, so that it stays there. Few rows leave time for little but reading V about in
+ * order. Each line is prefetched twice, FAR_KEYS ahead from memory and NEAR_KEYS ahead to the
  * first cache. Two to four rows go through wide panels, two rows and as many columns as registers
  * hold, in runs so short that the second pair of rows finds them in the first cache; what is near
  * is prefetched with the first pair, what is far with the second (together they are slower). More

@@ -186,15 +186,21 @@ typedef unsigned char bytes __attribute__((vector_size(16)));
 enum { BYTES = sizeof(bytes) };
 _Static_assert(ROWS % BYTES == 0, "rows fill whole vectors of bytes");
 
+#ifdef __clang__
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (bytes){__VA_ARGS__})
+#endif
+
 /* Rows become columns: the halves of all rows are interleaved, four times. */
 static SIMD void turn_bytes(bytes x[BYTES]) {
     UNROLLED for (int round = 0; round < 4; round++) {
         bytes y[BYTES];
         UNROLLED for (size_t n = 0; n < BYTES / 2; n++) {
-            y[2 * n] = __builtin_shufflevector(x[n], x[n + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
-                                               21, 6, 22, 7, 23);
-            y[2 * n + 1] = __builtin_shufflevector(x[n], x[n + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12,
-                                                   28, 13, 29, 14, 30, 15, 31);
+            y[2 * n] = SHUFFLE(x[n], x[n + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7,
+                               23);
+            y[2 * n + 1] = SHUFFLE(x[n], x[n + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14,
+                                   30, 15, 31);
         }
         UNROLLED for (size_t n = 0; n < BYTES; n++) { x[n] = y[n]; }
     }

@@ -136,9 +136,11 @@ static attest_tensor case_integers(kernel_case *c, int64_t low, int64_t high) {
     return t;
 }
 
-/* `wide`: binary64 may occur. `size`: 0 small, 1 some tiles, 2 some chunks of keys. */
+/* `wide`: binary64 may occur. `size`: 0 small, 1 some tiles, 2 some chunks of keys, 3 few rows and
+ * large heads, as when decoding. */
 static void case_make(kernel_case *c, uint64_t seed, int wide, int size) {
-    const int64_t queries[] = {9, 80, 40}, keys[] = {9, 230, 2000}, sizes[] = {9, 40, 20};
+    const int64_t queries[] = {9, 80, 40, 2}, keys[] = {9, 230, 2000, 230};
+    const int64_t sizes[] = {9, 40, 20, 160};
     *c = (kernel_case){.seed = seed};
     uint64_t *s = &c->seed;
     int64_t batch = between(s, size ? 1 : 0, 2), kv_heads = between(s, 1, 2);

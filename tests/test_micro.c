@@ -216,6 +216,8 @@ static void test_mix(void **state) {
         }
         for (size_t keys = 1; keys <= KEYS; keys++) {
             check_mix(engines[n]->micro, 1 + draw() % ROWS, keys, 1 + draw() % 40);
+            check_mix(engines[n]->micro, 1 + draw() % ROWS, keys, 100 + draw() % 200);
+            check_mix(engines[n]->micro, 2 + draw() % 3, keys, 100 + draw() % 200);
         }
     }
 }
