@@ -41,6 +41,8 @@ VARIANTS = [("window 256", (1, 8, 8, 4096, 4096, 64)), ("key padding", (1, 8, 8,
             ("random mask", (1, 8, 8, 2048, 2048, 64)), ("f16 K/V", DECODE[1])]
 SLOW_ROUNDS = 3
 SAMPLE, PAUSE = 0.01, 0.01  # seconds of calls in a sample, and of rest before it
+SETTLE = 0.006              # of calls between them: some kernels of Linux wake a thread on the
+                            # processor of the one that woke it, and part them milliseconds later
 CASE_SECONDS = 4            # a case has as many rounds as fit, if they are more than asked for
 GROWTH_S, GROWTH_D = [256, 512, 1024, 2048, 4096, 8192, 16384], [32, 64, 128, 256]
 
@@ -144,9 +146,12 @@ def timed(run):
     return time.perf_counter() - start, result
 
 
-def sample(run, calls):
+def sample(run, calls, settle=0.0):
     """Seconds a call. Threads of whoever ran before may still be spinning: they get time to park."""
     time.sleep(PAUSE)
+    start = time.perf_counter()
+    while time.perf_counter() < start + settle:
+        run()
     start = time.perf_counter()
     for _ in range(calls):
         run()
@@ -198,15 +203,17 @@ class Race:
             self.runs["plain"] = found["flash"][-1].bind(problem)
         for name, run in self.runs.items():
             run()  # the first call touches its memory and starts its threads
-            self.calls[name] = 1 if case.is_decode else max(1, round(SAMPLE / sample(run, 1)))
+            self.calls[name] = 1 if case.is_decode else max(1, round(SAMPLE / sample(run, 1, SETTLE)))
             self.times[name] = []
         self.racing = list(self.runs)
 
     def round(self):
         for name in self.racing:
+            settle = SETTLE if self.threads > 1 else 0
             if self.case.is_decode:  # K and V are to come from memory
                 self.library.empty_caches(self.threads)
-            self.times[name].append(sample(self.runs[name], self.calls[name]))
+                settle = 0
+            self.times[name].append(sample(self.runs[name], self.calls[name], settle))
         seconds = self.times["flash"][-1] * self.calls["flash"]
         self.limits.append(self.library.limit(self.case, self.threads, seconds))
 
