@@ -151,13 +151,5 @@ static int finite(const attn_real *v, int64_t v_stride, size_t keys, size_t dv) 
 #define TEXT_OF(name) TEXT(name)
 extern const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO);
 const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO) = {
-    .name = TEXT_OF(ATTN_MICRO),
-    .turn = turn,
-    .scores = scores,
-    .show = show,
-    .hide = hide,
-    .softmax = softmax,
-    .mix = mix,
-    .mix_some = mix_some,
-    .finite = finite,
-};
+    TEXT_OF(ATTN_MICRO), turn,     NULL,   scores, show, hide, softmax,
+    mix,                 mix_some, finite, 0,      NULL, NULL};
