@@ -11,7 +11,8 @@ double bench_now(void);
 /* GFLOP/s of binary32 FMA in registers on `threads` threads, over `rounds` of about a millisecond. */
 double bench_fma_peak(int threads, int rounds);
 
-/* GB/s of reading `bytes` (at most 1 GiB) of memory that no cache holds, on `threads` threads. */
+/* GB/s of reading `bytes` (at most 1 GiB) on `threads` threads: from memory after
+ * bench_empty_caches, if the caches are small beside 1 GiB. */
 double bench_read_bandwidth(int threads, size_t bytes);
 
 /* Reads so much other memory that what was used before must come from memory again. */

@@ -6,9 +6,10 @@ usage: bench/run.py --build DIR --out DIR [--quick] [--repeat N] [--threads LIST
 Writes bench.json and bench.svg into --out and prints the table. FLOPs are 4 * D for each visible
 pair. The limit of a prefill shape is the FMA peak, of a decode shape the read bandwidth: each round
 takes a sample of everybody and one of the limit, as long as the first kernel's, and the best of one
-is set against the best of the other. Ratios between kernels are medians over interleaved pairs, with
-an interval that holds the median with 95 %. A peer that is more than twice as slow as the fastest
-after three rounds is timed no further.
+is set against the best of the other. On several threads, calls that are not timed come before each
+sample of a prefill shape, and some work before each of the limit (SETTLE). Ratios between kernels
+are medians over interleaved pairs, with an interval that holds the median with 95 %. A peer that is
+more than twice as slow as the fastest after three rounds is timed no further.
 """
 
 import argparse
@@ -127,9 +128,9 @@ class Library:
         """GB/s for as much memory as a decode case reads, else GFLOP/s for about `seconds`."""
         if case.is_decode:
             self.empty_caches(threads)
-        time.sleep(PAUSE)
-        if case.is_decode:
+            time.sleep(PAUSE)
             return self.lib.bench_read_bandwidth(threads, case.read_bytes)
+        time.sleep(PAUSE)
         return self.lib.bench_fma_peak(threads, max(1, round(seconds / 1.2e-3)))
 
     def empty_caches(self, threads):
@@ -209,10 +210,9 @@ class Race:
 
     def round(self):
         for name in self.racing:
-            settle = SETTLE if self.threads > 1 else 0
+            settle = SETTLE if self.threads > 1 and not self.case.is_decode else 0
             if self.case.is_decode:  # K and V are to come from memory
                 self.library.empty_caches(self.threads)
-                settle = 0
             self.times[name].append(sample(self.runs[name], self.calls[name], settle))
         seconds = self.times["flash"][-1] * self.calls["flash"]
         self.limits.append(self.library.limit(self.case, self.threads, seconds))
