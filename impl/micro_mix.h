@@ -8,13 +8,15 @@
  * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run
  * is half a tile, so that it stays there. Few rows leave time for little but reading V about in
  * order. Each line is prefetched twice, FAR_KEYS ahead from memory and NEAR_KEYS ahead to the
- * first cache. Two to four rows go through wide panels, two rows and as many columns as registers
+ * first cache. Up to four rows go through wide panels, two rows and as many columns as registers
  * hold, in runs so short that the second pair of rows finds them in the first cache; what is near
- * is prefetched with the first pair, what is far with the second (together they are slower). More
- * rows have more to compute than to read. V may be narrower than binary32 there: widening it twice
- * would take longer than reading it, so it has no wide panels.
+ * is prefetched with the first pair, what is far with the second (together they are slower). A
+ * prefetch waits for a sum beside it: the processor, which runs ahead of what has arrived, would
+ * otherwise ask for more lines than it can wait for, and then lines that are near wait as well.
+ * More rows have more to compute than to read. V may be narrower than binary32 there: widening it
+ * twice would take longer than reading it, so it has no wide panels.
  */
-enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32, WIDE_KEYS = 4 };
+enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32, WIDE_KEYS = 5 };
 enum { NEAR = 1, FAR = 2 }; /* what to prefetch */
 enum { HALF_KEYS = ATTN_TILE_KEYS / 2, SAME_SETS = 512 /* bytes between rows, or a multiple */ };
 _Static_assert((int)MIX_ROWS <= (int)LONE_ROWS, "a panel has room for both");
@@ -24,13 +26,25 @@ static SIMD vec load_column(const float *p, size_t some) {
     return some ? v_load_some(p, some) : v_load(p);
 }
 
-/* A line of keys to come, which need not exist. */
-static SIMD void prefetch_value(const char *v, int64_t v_stride, int ahead) {
-    if (ahead & FAR) {
-        __builtin_prefetch((const void *)((uintptr_t)v + FAR_KEYS * (uintptr_t)v_stride), 0, 2);
+/* Where the rows of keys to come lie; they need not exist. */
+typedef struct upcoming {
+    uintptr_t near, far;
+} upcoming;
+
+static SIMD upcoming upcoming_of(const char *v, int64_t v_stride) {
+    return (upcoming){(uintptr_t)v + NEAR_KEYS * (uintptr_t)v_stride,
+                      (uintptr_t)v + FAR_KEYS * (uintptr_t)v_stride};
+}
+
+/* Their bytes from `at` on, if a line starts there, once x is known. */
+static SIMD void prefetch_after(vec x, upcoming *row, size_t at, int ahead) {
+    if ((ahead & NEAR) && at % LINE == 0) {
+        row->near = v_after(x, row->near);
+        __builtin_prefetch((const void *)(row->near + at));
     }
-    if (ahead & NEAR) {
-        __builtin_prefetch((const void *)((uintptr_t)v + NEAR_KEYS * (uintptr_t)v_stride));
+    if ((ahead & FAR) && at % LINE == 0) {
+        row->far = v_after(x, row->far);
+        __builtin_prefetch((const void *)(row->far + at), 0, 2);
     }
 }
 
@@ -38,17 +52,18 @@ static SIMD void prefetch_value(const char *v, int64_t v_stride, int ahead) {
 static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const char *v,
                           int64_t v_stride, size_t rows, size_t vecs, size_t some, int ahead,
                           uint32_t storage) {
+    const size_t bytes = LANES * size_of(storage);
+    upcoming row = upcoming_of(v, v_stride);
     vec value[MIX_VECS];
     UNROLLED for (size_t c = 0; c < vecs; c++) {
-        const char *from = v + c * LANES * size_of(storage);
-        value[c] = v_load_as(from, some ? some : LANES, storage);
-        if (c * LANES * size_of(storage) % LINE == 0) {
-            prefetch_value(from, v_stride, ahead);
-        }
+        value[c] = v_load_as(v + c * bytes, some ? some : LANES, storage);
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
         vec weight = v_set(s[r]);
         UNROLLED for (size_t c = 0; c < vecs; c++) {
+            if (c * rows / vecs == r) { /* spread over the work */
+                prefetch_after(sum[0][c], &row, c * bytes, ahead);
+            }
             sum[r][c] = v_fma(weight, value[c], sum[r][c]);
         }
     }
@@ -126,23 +141,23 @@ static SIMD void mix_block(float *o, const float *s, const float *factor, const 
     }
 }
 
-/* `rows` is 1 or 2. Loads, prefetches and sums take turns. */
+/* `rows` is 1 or 2; without `factor` it is 1. */
 static SIMD void wide_panel(float *o, size_t dv, const float *s, const float *factor, const char *v,
                             int64_t v_stride, size_t keys, size_t rows, int ahead) {
     vec sum[2][WIDE_VECS];
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < WIDE_VECS; c++) {
-            sum[r][c] = v_mul(v_set(factor[r]), v_load(o + r * dv + c * LANES));
+            vec old = v_load(o + r * dv + c * LANES);
+            sum[r][c] = factor ? v_mul(v_set(factor[r]), old) : old;
         }
     }
     for (size_t j = 0; j < keys; j++, v += v_stride) {
+        upcoming row = upcoming_of(v, v_stride);
         vec weight[2];
         UNROLLED for (size_t r = 0; r < rows; r++) { weight[r] = v_set(s[j * ROWS + r]); }
         UNROLLED for (size_t c = 0; c < WIDE_VECS; c++) {
             vec value = v_keep(v_load((const float *)(const void *)v + c * LANES));
-            if (c * sizeof(vec) % LINE == 0) {
-                prefetch_value(v + c * sizeof(vec), v_stride, ahead);
-            }
+            prefetch_after(sum[0][c], &row, c * sizeof(vec), ahead);
             UNROLLED for (size_t r = 0; r < rows; r++) {
                 sum[r][c] = v_fma(weight[r], value, sum[r][c]);
             }
@@ -155,19 +170,22 @@ static SIMD void wide_panel(float *o, size_t dv, const float *s, const float *fa
     }
 }
 
-/* Columns 0 .. n-1, which fill wide panels, of two to four rows. */
+/* Columns 0 .. n-1, which fill wide panels, of up to four rows. */
 static SIMD void mix_wide(float *o, const float *s, const float *factor, const char *v,
                           int64_t v_stride, size_t rows, size_t keys, size_t n, size_t dv) {
+    const float *others = factor ? factor + 2 : NULL;
     for (size_t c = 0; c < n; c += LANES * WIDE_VECS, o += LANES * WIDE_VECS) {
         const char *from = v + c * sizeof(float);
-        if (rows == 2) {
+        if (rows == 1) {
+            wide_panel(o, dv, s, factor, from, v_stride, keys, 1, NEAR | FAR);
+        } else if (rows == 2) {
             wide_panel(o, dv, s, factor, from, v_stride, keys, 2, NEAR | FAR);
         } else {
             wide_panel(o, dv, s, factor, from, v_stride, keys, 2, NEAR);
             if (rows == 3) {
-                wide_panel(o + 2 * dv, dv, s + 2, factor + 2, from, v_stride, keys, 1, FAR);
+                wide_panel(o + 2 * dv, dv, s + 2, others, from, v_stride, keys, 1, FAR);
             } else {
-                wide_panel(o + 2 * dv, dv, s + 2, factor + 2, from, v_stride, keys, 2, FAR);
+                wide_panel(o + 2 * dv, dv, s + 2, others, from, v_stride, keys, 2, FAR);
             }
         }
     }
@@ -183,9 +201,14 @@ static SIMD void mix_runs(float *o, const float *s, const float *factor, const c
         ones[r] = 1.0f;
     }
     for (size_t j = 0; wide > 0 && j < keys; j += WIDE_KEYS) {
+        const float *weights = s + j * ROWS;
+        const char *from = v + (int64_t)j * v_stride;
         size_t n = keys - j < WIDE_KEYS ? keys - j : WIDE_KEYS;
-        mix_wide(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride, rows,
-                 n, wide, dv);
+        if (j == 0) {
+            mix_wide(o, weights, factor, from, v_stride, rows, n, wide, dv);
+        } else {
+            mix_wide(o, weights, NULL, from, v_stride, rows, n, wide, dv);
+        }
     }
     for (size_t j = 0; wide < dv && j < keys; j += run) {
         size_t n = keys - j < run ? keys - j : run;
@@ -199,7 +222,7 @@ static void mix(float *o, const float *s, const float *factor, const float *v, i
     const char *from = (const char *)v;
     int64_t v_stride = stride_elems * (int64_t)sizeof(float);
     if (rows <= FEW_ROWS) {
-        size_t wide = rows >= 2 && rows <= 4 ? dv - dv % (LANES * WIDE_VECS) : 0;
+        size_t wide = rows <= 4 ? dv - dv % (LANES * WIDE_VECS) : 0;
         mix_runs(o, s, factor, from, v_stride, rows, keys, wide, dv, FEW_KEYS, NEAR | FAR,
                  ATTEST_F32);
     } else {

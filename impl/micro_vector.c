@@ -31,11 +31,11 @@ enum { FEW_ROWS = 8, LINE = 64 };
 
 /*
  * How far ahead few rows prefetch: from memory FAR_KEYS, to the first cache NEAR_LINES of each key
- * and NEAR_KEYS values. Found by trying, with 128 columns of binary32: 48 to 128 keys, 3 to 5 lines
- * and 8 to 16 values are as good, fewer lines or values are worse. What is near must be little:
+ * and NEAR_KEYS values. Found by trying, with 128 columns of binary32: 32 to 64 keys, 3 to 5 lines
+ * and 6 to 14 values are as good, fewer lines or values are worse. What is near must be little:
  * beside what streams through it, the first cache keeps about 4 KiB (measured on Zen 4).
  */
-enum { FAR_KEYS = 64, NEAR_LINES = 4, NEAR_KEYS = 8 };
+enum { FAR_KEYS = 48, NEAR_LINES = 4, NEAR_KEYS = 10 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
 
@@ -134,21 +134,32 @@ static SIMD void score_columns(float *s, const float *q, const float *k, int64_t
     }
 }
 
+/* LANES rows, of which the first n exist. */
+static SIMD void turn_rows(float *q, const float *from, const int64_t *at, size_t n, size_t d) {
+    for (size_t c = 0; c < d; c += LANES) {
+        size_t columns = d - c < LANES ? d - c : LANES;
+        vec x[LANES];
+        UNROLLED for (size_t l = 0; l < LANES; l++) {
+            x[l] = l < n ? v_load_as((const char *)(from + at[l] + c), columns, ATTEST_F32)
+                         : v_set(0.0f);
+        }
+        v_transpose(x);
+        UNROLLED for (size_t e = 0; e < LANES; e++) {
+            if (e < columns) {
+                v_store(q + (c + e) * ROWS, x[e]);
+            }
+        }
+    }
+}
+
 static void turn(float *q, const float *from, const int64_t *at, size_t rows, size_t d) {
-    for (size_t r = 0; r < ROWS; r += LANES) {
-        for (size_t c = 0; c < d; c += LANES) {
-            size_t n = d - c < LANES ? d - c : LANES;
-            vec x[LANES];
-            UNROLLED for (size_t l = 0; l < LANES; l++) {
-                x[l] = r + l < rows ? v_load_as((const char *)(from + at[r + l] + c), n, ATTEST_F32)
-                                    : v_set(0.0f);
-            }
-            v_transpose(x);
-            UNROLLED for (size_t e = 0; e < LANES; e++) {
-                if (e < n) {
-                    v_store(q + (c + e) * ROWS + r, x[e]);
-                }
-            }
+    size_t r = 0;
+    for (; r < rows; r += LANES) {
+        turn_rows(q + r, from, at + r, rows - r, d);
+    }
+    for (; r < ROWS; r += LANES) {
+        for (size_t c = 0; c < d; c++) {
+            v_store(q + c * ROWS + r, v_set(0.0f));
         }
     }
 }
@@ -156,12 +167,19 @@ static void turn(float *q, const float *from, const int64_t *at, size_t rows, si
 /* Few rows side by side: a line of the first cache holds them for several dimensions. */
 static SIMD size_t few_lanes(size_t rows) { return rows <= 4 ? 4 : FEW_ROWS; }
 
+static SIMD void pack_lanes(float *q, size_t lanes, size_t d) {
+    for (size_t c = 0; c < d; c++) {
+        float row[FEW_ROWS];
+        memcpy(row, q + c * ROWS, lanes * sizeof *q);
+        memcpy(q + c * lanes, row, lanes * sizeof *q); /* where nothing is read any more */
+    }
+}
+
 static void pack(float *q, size_t rows, size_t d) {
-    const size_t lanes = few_lanes(rows);
-    for (size_t c = 0; rows <= FEW_ROWS && c < d; c++) {
-        for (size_t r = 0; r < lanes; r++) { /* to where nothing is read any more */
-            q[c * lanes + r] = q[c * ROWS + r];
-        }
+    if (rows <= 4) {
+        pack_lanes(q, few_lanes(4), d);
+    } else if (rows <= FEW_ROWS) {
+        pack_lanes(q, few_lanes(FEW_ROWS), d);
     }
 }
 

@@ -21,6 +21,12 @@ static SIMD vec v_keep(vec x) {
     __asm__("" : "+x"(x));
     return x;
 }
+/* The address, but not before x is known. */
+static SIMD uintptr_t v_after(vec x, uintptr_t address) {
+    uintptr_t zero;
+    __asm__("vmovq %x1, %0\n\tand $0, %0" : "=r"(zero) : "x"(x) : "cc");
+    return address + zero;
+}
 static SIMD vec v_set(float x) { return _mm256_set1_ps(x); }
 static SIMD vec v_add(vec x, vec y) { return _mm256_add_ps(x, y); }
 static SIMD vec v_sub(vec x, vec y) { return _mm256_sub_ps(x, y); }
