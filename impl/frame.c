@@ -50,20 +50,19 @@ static int can_turn(ATTN_NAME(attn_load_fn) load, int64_t stride) {
 
 void ATTN_NAME(attn_block_start)(const block_t *block, const micro_t *micro,
                                  const scratch_t *scratch) {
+    const size_t lanes = attn_lanes(block->rows);
     if (can_turn(block->q_load, block->q_stride)) {
-        micro->turn(scratch->q, (const attn_real *)block->q, block->q_at, block->rows, block->d);
+        micro->turn(scratch->q, (const attn_real *)block->q, block->q_at, block->rows, block->d,
+                    lanes);
     } else {
-        for (size_t r = 0; r < ROWS; r++) {
+        for (size_t r = 0; r < lanes; r++) {
             if (r < block->rows) {
                 block->q_load(scratch->line, block->q, block->q_at[r], block->q_stride, block->d);
             }
             for (size_t c = 0; c < block->d; c++) {
-                scratch->q[c * ROWS + r] = r < block->rows ? scratch->line[c] : ZERO;
+                scratch->q[c * lanes + r] = r < block->rows ? scratch->line[c] : ZERO;
             }
         }
-    }
-    if (micro->pack) {
-        micro->pack(scratch->q, block->rows, block->d);
     }
 }
 
@@ -110,7 +109,7 @@ static void load_bias(const block_t *block, const micro_t *micro, const scratch_
         at[r] = block->mask_at[r] + t->start * block->mask_stride;
     }
     if (can_turn(block->mask_load, block->mask_stride)) {
-        micro->turn(bias, (const attn_real *)block->mask_add, at, block->rows, t->keys);
+        micro->turn(bias, (const attn_real *)block->mask_add, at, block->rows, t->keys, ROWS);
         for (size_t pair = 0, n = t->keys * ROWS; pair < n; pair++) { /* without a branch */
             visible[pair] = (unsigned char)(visible[pair] & !ISNINF(bias[pair]));
         }
@@ -221,7 +220,7 @@ static const attn_real *fetch(const matrix_t *from, const tile *t, size_t width,
 static void bend(const block_t *block, const scratch_t *scratch, const tile *t) {
     const size_t rows = block->rows;
     for (size_t j = 0; j < t->keys; j++) {
-        attn_real *s = scratch->s + j * ROWS;
+        attn_real *s = scratch->s + j * attn_lanes(rows);
         const attn_real *bias = scratch->bias + j * ROWS;
         for (size_t r = 0; block->has_softcap && r < rows; r++) {
             s[r] = MUL(block->softcap, TANH(DIV(s[r], block->softcap)));

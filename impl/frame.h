@@ -19,6 +19,8 @@
  *
  * Scores lie key by key with the rows of a key side by side: rows are the lanes of vector code, so
  * no sum ever runs across lanes, and every micro-kernel can equal its portable twin bit for bit.
+ * Where a block has few rows, as when decoding, the keys lie closer (attn_lanes): all scores of a
+ * tile then take a few lines of the first cache, beside what streams through it.
  *
  * An invisible pair. Its score may be computed, and is then replaced by -inf through SELECT, which
  * makes its weight exactly +0. A weight of +0 meets the value only if every value of the tile is
@@ -45,6 +47,14 @@
 #ifndef ATTN_TILE_KEYS
 #define ATTN_TILE_KEYS 96
 #endif
+#ifndef ATTN_FEW_ROWS
+#define ATTN_FEW_ROWS 4
+#endif
+
+/* Lanes from one key, or dimension of the queries, to the next in a block of so many rows. */
+static inline size_t attn_lanes(size_t rows) {
+    return rows <= ATTN_FEW_ROWS && ATTN_FEW_ROWS < ATTN_TILE_ROWS ? ATTN_FEW_ROWS : ATTN_TILE_ROWS;
+}
 
 /* x - x is 0 for a finite x and NaN for any other. */
 #ifndef ISFINITE
@@ -97,7 +107,7 @@ typedef struct ATTN_NAME(attn_state) {
 } ATTN_NAME(attn_state);
 
 typedef struct ATTN_NAME(attn_scratch) {
-    attn_real *q;           /* d * ATTN_TILE_ROWS: as `turn` makes it, then `pack` */
+    attn_real *q;           /* d * ATTN_TILE_ROWS: as `turn` makes it */
     attn_real *k;           /* ATTN_TILE_KEYS * d */
     attn_real *v;           /* ATTN_TILE_KEYS * dv */
     attn_real *s;           /* ATTN_TILE_KEYS * ATTN_TILE_ROWS: scores, then weights */
@@ -109,17 +119,19 @@ typedef struct ATTN_NAME(attn_scratch) {
 
 /*
  * The inner loops, over `rows` rows and `keys` keys of a tile. Implementations may also read and
- * write lanes rows..ATTN_TILE_ROWS-1 of the buffers in attn_scratch and of max and sum, whose
- * values are never used; but `visible` holds 0 or 1, and 0 in those lanes. K, V and o are touched
- * inside their `keys` or `rows` rows alone.
+ * write lanes rows..ATTN_TILE_ROWS-1 of the buffers in attn_scratch (of q and s: rows..lanes-1) and
+ * of max and sum, whose values are never used; but `visible` holds 0 or 1, and 0 in those lanes. K,
+ * V and o are touched inside their `keys` or `rows` rows alone. Of q and s, q[c][r] and s[j][r] lie
+ * at c * lanes + r and j * lanes + r, with lanes = attn_lanes(rows); of `visible` at
+ * j * ATTN_TILE_ROWS + r.
  */
 typedef struct ATTN_NAME(attn_micro) {
     const char *name;
-    /* of queries or of a mask: q[c][r] = from[at[r] + c], and 0 in the lanes beyond the last row */
-    void (*turn)(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d);
-    /* optional: puts the queries into an order of its own, for its scores of as many rows */
-    void (*pack)(attn_real *q, size_t rows, size_t d);
-    /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c]; q is packed */
+    /* of queries or of a mask: q[c * lanes + r] = from[at[r] + c], and 0 in the lanes beyond the
+     * last row; lanes is attn_lanes(rows) or ATTN_TILE_ROWS */
+    void (*turn)(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d,
+                 size_t lanes);
+    /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c] */
     void (*scores)(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale);
     /* visible[j][r] = 0 where mask[at[r] + (first + j) * stride] is 0 */
@@ -142,8 +154,7 @@ typedef struct ATTN_NAME(attn_micro) {
 
     /*
      * Optional, for blocks of at most narrow_rows rows: scores and mix over keys first, first + 1,
-     * ... of K and V as they are stored, with the same results as over their widened values; q is
-     * packed.
+     * ... of K and V as they are stored, with the same results as over their widened values.
      */
     size_t narrow_rows;
     void (*scores_narrow)(attn_real *s, const attn_real *q, const void *k, uint32_t storage,

@@ -40,7 +40,7 @@ static SIMD void add_turned(vec *sum, const float *q, const char *k, int64_t str
     UNROLLED for (size_t e = 0; e < turn; e++) {
         if (e < n) {
             UNROLLED for (size_t r = 0; r < rows; r++) {
-                sum[r] = v_fma(v_set(q[e * few_lanes(rows) + r]), x[e], sum[r]);
+                sum[r] = v_fma(v_set(q[e * attn_lanes(rows) + r]), x[e], sum[r]);
             }
         }
         if (next && e * lines / turn != (e + 1) * lines / turn) {
@@ -69,12 +69,12 @@ static SIMD void store_group(float *s, const vec *sum, float scale, size_t count
     float lane[FEW_ROWS * LANES];
     UNROLLED for (size_t r = 0; r < rows; r++) { score[r] = v_mul(v_set(scale), sum[r]); }
     if (count == LANES && rows == 4) {
-        v_store_turned(s, ROWS, score);
+        v_store_turned(s, score);
         return;
     }
     UNROLLED for (size_t r = 0; r < rows; r++) { v_store(lane + r * LANES, score[r]); }
     for (size_t l = 0; l < count; l++) {
-        UNROLLED for (size_t r = 0; r < rows; r++) { s[l * ROWS + r] = lane[r * LANES + l]; }
+        UNROLLED for (size_t r = 0; r < rows; r++) { s[l * attn_lanes(rows) + r] = lane[r * LANES + l]; }
     }
 }
 
@@ -82,7 +82,7 @@ static SIMD void store_group(float *s, const vec *sum, float scale, size_t count
 static SIMD void score_group(float *s, const float *q, const char *k, int64_t stride, size_t d,
                              float scale, size_t count, size_t rows, uint32_t storage) {
     const size_t size = size_of(storage), turn = turn_of(storage), width = d * size;
-    const size_t lanes = few_lanes(rows);
+    const size_t lanes = attn_lanes(rows);
     lookahead next = {0, (uintptr_t)k + FAR_KEYS * (uintptr_t)stride, 0};
     vec sum[FEW_ROWS];
     size_t c = 0;
@@ -105,10 +105,11 @@ static SIMD void score_group(float *s, const float *q, const char *k, int64_t st
 
 static SIMD void score_few(float *s, const float *q, const char *k, int64_t stride_elems,
                            size_t rows, size_t keys, size_t d, float scale, uint32_t storage) {
+    const size_t lanes = attn_lanes(rows);
     int64_t stride = stride_elems * (int64_t)size_of(storage);
     size_t j = 0;
     for (; j + LANES <= keys; j += LANES, k += LANES * stride) {
-        float *to = s + j * ROWS;
+        float *to = s + j * lanes;
         if (rows == 1) {
             score_group(to, q, k, stride, d, scale, LANES, 1, storage);
         } else if (rows <= 4) {
@@ -118,9 +119,9 @@ static SIMD void score_few(float *s, const float *q, const char *k, int64_t stri
         }
     }
     if (j < keys && rows <= 4) {
-        score_group(s + j * ROWS, q, k, stride, d, scale, keys - j, 4, storage);
+        score_group(s + j * lanes, q, k, stride, d, scale, keys - j, 4, storage);
     } else if (j < keys) {
-        score_group(s + j * ROWS, q, k, stride, d, scale, keys - j, FEW_ROWS, storage);
+        score_group(s + j * lanes, q, k, stride, d, scale, keys - j, FEW_ROWS, storage);
     }
 }
 

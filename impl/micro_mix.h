@@ -52,17 +52,17 @@ static SIMD void prefetch_after(vec x, upcoming *row, size_t at, int ahead) {
 static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const char *v,
                           int64_t v_stride, size_t rows, size_t vecs, size_t some, int ahead,
                           uint32_t storage) {
-    const size_t bytes = LANES * size_of(storage);
+    const size_t step = LANES * size_of(storage);
     upcoming row = upcoming_of(v, v_stride);
     vec value[MIX_VECS];
     UNROLLED for (size_t c = 0; c < vecs; c++) {
-        value[c] = v_load_as(v + c * bytes, some ? some : LANES, storage);
+        value[c] = v_load_as(v + c * step, some ? some : LANES, storage);
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
         vec weight = v_set(s[r]);
         UNROLLED for (size_t c = 0; c < vecs; c++) {
             if (c * rows / vecs == r) { /* spread over the work */
-                prefetch_after(sum[0][c], &row, c * bytes, ahead);
+                prefetch_after(sum[0][c], &row, c * step, ahead);
             }
             sum[r][c] = v_fma(weight, value[c], sum[r][c]);
         }
@@ -72,7 +72,8 @@ static SIMD void mix_step(vec sum[LONE_ROWS][MIX_VECS], const float *s, const ch
 /* `soon`: where to prefetch one key for every MIX_STEPS, if nothing is `ahead`. */
 static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const float *factor,
                            const char *v, int64_t v_stride, size_t keys, size_t rows, size_t vecs,
-                           size_t some, int ahead, uintptr_t soon, uint32_t storage) {
+                           size_t some, int ahead, uintptr_t soon, size_t lanes,
+                           uint32_t storage) {
     vec sum[LONE_ROWS][MIX_VECS];
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
@@ -86,11 +87,11 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
         }
         soon += (uintptr_t)v_stride;
         UNROLLED for (size_t e = 0; e < MIX_STEPS; e++, v += v_stride) {
-            mix_step(sum, s + (j + e) * ROWS, v, v_stride, rows, vecs, some, ahead, storage);
+            mix_step(sum, s + (j + e) * lanes, v, v_stride, rows, vecs, some, ahead, storage);
         }
     }
     for (; j < keys; j++, v += v_stride) {
-        mix_step(sum, s + j * ROWS, v, v_stride, rows, vecs, some, ahead, storage);
+        mix_step(sum, s + j * lanes, v, v_stride, rows, vecs, some, ahead, storage);
     }
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < vecs; c++) {
@@ -107,16 +108,19 @@ static SIMD void mix_panel(float *o, size_t o_stride, const float *s, const floa
 /* A strip of `vecs` vectors: panels of `most` rows, then of 4, then of 1. */
 static SIMD void mix_strip(float *o, size_t dv, const float *s, const float *factor, const char *v,
                            int64_t v_stride, size_t rows, size_t keys, size_t most, size_t vecs,
-                           size_t some, int ahead, uint32_t storage) {
+                           size_t some, int ahead, size_t lanes, uint32_t storage) {
     uintptr_t soon = (uintptr_t)v + keys * (uintptr_t)v_stride;
     for (size_t r = 0, step; r < rows; r += step, o += step * dv, s += step, factor += step) {
         step = step_of(rows - r, most);
         if (step == most) {
-            mix_panel(o, dv, s, factor, v, v_stride, keys, most, vecs, some, ahead, soon, storage);
+            mix_panel(o, dv, s, factor, v, v_stride, keys, most, vecs, some, ahead, soon, lanes,
+                      storage);
         } else if (step == 4) {
-            mix_panel(o, dv, s, factor, v, v_stride, keys, 4, vecs, some, ahead, soon, storage);
+            mix_panel(o, dv, s, factor, v, v_stride, keys, 4, vecs, some, ahead, soon, lanes,
+                      storage);
         } else {
-            mix_panel(o, dv, s, factor, v, v_stride, keys, 1, vecs, some, ahead, soon, storage);
+            mix_panel(o, dv, s, factor, v, v_stride, keys, 1, vecs, some, ahead, soon, lanes,
+                      storage);
         }
         soon += keys / MIX_STEPS * (uintptr_t)v_stride;
     }
@@ -125,19 +129,19 @@ static SIMD void mix_strip(float *o, size_t dv, const float *s, const float *fac
 /* Columns c, c + 1, ... of rows of dv; strides in bytes. */
 static SIMD void mix_block(float *o, const float *s, const float *factor, const char *v,
                            int64_t v_stride, size_t rows, size_t keys, size_t c, size_t dv,
-                           int ahead, uint32_t storage) {
+                           int ahead, size_t lanes, uint32_t storage) {
     const size_t size = size_of(storage);
     for (; c + LANES * MIX_VECS <= dv; c += LANES * MIX_VECS) {
         mix_strip(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, MIX_ROWS, MIX_VECS, 0,
-                  ahead, storage);
+                  ahead, lanes, storage);
     }
     for (; c + LANES <= dv; c += LANES) {
         mix_strip(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, LONE_ROWS, 1, 0, ahead,
-                  storage);
+                  lanes, storage);
     }
     if (c < dv) {
         mix_strip(o + c, dv, s, factor, v + c * size, v_stride, rows, keys, LONE_ROWS, 1, dv - c,
-                  ahead, storage);
+                  ahead, lanes, storage);
     }
 }
 
@@ -154,7 +158,7 @@ static SIMD void wide_panel(float *o, size_t dv, const float *s, const float *fa
     for (size_t j = 0; j < keys; j++, v += v_stride) {
         upcoming row = upcoming_of(v, v_stride);
         vec weight[2];
-        UNROLLED for (size_t r = 0; r < rows; r++) { weight[r] = v_set(s[j * ROWS + r]); }
+        UNROLLED for (size_t r = 0; r < rows; r++) { weight[r] = v_set(s[j * 4 + r]); }
         UNROLLED for (size_t c = 0; c < WIDE_VECS; c++) {
             vec value = v_keep(v_load((const float *)(const void *)v + c * LANES));
             prefetch_after(sum[0][c], &row, c * sizeof(vec), ahead);
@@ -195,13 +199,13 @@ static SIMD void mix_wide(float *o, const float *s, const float *factor, const c
  * runs changes nothing. */
 static SIMD void mix_runs(float *o, const float *s, const float *factor, const char *v,
                           int64_t v_stride, size_t rows, size_t keys, size_t wide, size_t dv,
-                          size_t run, int ahead, uint32_t storage) {
+                          size_t run, int ahead, size_t lanes, uint32_t storage) {
     float ones[ROWS];
     for (size_t r = 0; r < ROWS; r++) {
         ones[r] = 1.0f;
     }
     for (size_t j = 0; wide > 0 && j < keys; j += WIDE_KEYS) {
-        const float *weights = s + j * ROWS;
+        const float *weights = s + j * lanes;
         const char *from = v + (int64_t)j * v_stride;
         size_t n = keys - j < WIDE_KEYS ? keys - j : WIDE_KEYS;
         if (j == 0) {
@@ -212,8 +216,8 @@ static SIMD void mix_runs(float *o, const float *s, const float *factor, const c
     }
     for (size_t j = 0; wide < dv && j < keys; j += run) {
         size_t n = keys - j < run ? keys - j : run;
-        mix_block(o, s + j * ROWS, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride,
-                  rows, n, wide, dv, ahead, storage);
+        mix_block(o, s + j * lanes, j == 0 ? factor : ones, v + (int64_t)j * v_stride, v_stride,
+                  rows, n, wide, dv, ahead, lanes, storage);
     }
 }
 
@@ -222,12 +226,12 @@ static void mix(float *o, const float *s, const float *factor, const float *v, i
     const char *from = (const char *)v;
     int64_t v_stride = stride_elems * (int64_t)sizeof(float);
     if (rows <= FEW_ROWS) {
-        size_t wide = rows <= 4 ? dv - dv % (LANES * WIDE_VECS) : 0;
+        size_t wide = attn_lanes(rows) == 4 ? dv - dv % (LANES * WIDE_VECS) : 0;
         mix_runs(o, s, factor, from, v_stride, rows, keys, wide, dv, FEW_KEYS, NEAR | FAR,
-                 ATTEST_F32);
+                 attn_lanes(rows), ATTEST_F32);
     } else {
         size_t run = v_stride % SAME_SETS == 0 ? HALF_KEYS : ATTN_TILE_KEYS;
-        mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, run, 0, ATTEST_F32);
+        mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, run, 0, ROWS, ATTEST_F32);
     }
 }
 
@@ -237,9 +241,10 @@ static void mix_narrow(float *o, const float *s, const float *factor, const void
     int64_t v_stride = stride_elems * 2;
     const char *from = (const char *)v + first * v_stride;
     if (storage == ATTEST_F16) {
-        mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, FEW_KEYS, NEAR | FAR, ATTEST_F16);
+        mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, FEW_KEYS, NEAR | FAR,
+                 attn_lanes(rows), ATTEST_F16);
     } else {
         mix_runs(o, s, factor, from, v_stride, rows, keys, 0, dv, FEW_KEYS, NEAR | FAR,
-                 ATTEST_BF16);
+                 attn_lanes(rows), ATTEST_BF16);
     }
 }

@@ -38,25 +38,27 @@ void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position
 }
 #endif
 
-static void turn(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d) {
-    for (size_t r = 0; r < ROWS; r++) {
+static void turn(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d,
+                 size_t lanes) {
+    for (size_t r = 0; r < lanes; r++) {
         for (size_t c = 0; c < d; c++) {
-            q[c * ROWS + r] = r < rows ? from[at[r] + (int64_t)c] : ZERO;
+            q[c * lanes + r] = r < rows ? from[at[r] + (int64_t)c] : ZERO;
         }
     }
 }
 
 static void scores(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale) {
+    const size_t lanes = attn_lanes(rows);
     for (size_t j = 0; j < keys; j++) {
         const attn_real *key = k + (int64_t)j * k_stride;
-        attn_real *lane = s + j * ROWS;
+        attn_real *lane = s + j * lanes;
         for (size_t r = 0; r < rows; r++) {
             lane[r] = ZERO;
         }
         for (size_t c = 0; c < d; c++) {
             for (size_t r = 0; r < rows; r++) {
-                lane[r] = ACCUMULATE(q[c * ROWS + r], key[c], lane[r]);
+                lane[r] = ACCUMULATE(q[c * lanes + r], key[c], lane[r]);
             }
         }
         for (size_t r = 0; r < rows; r++) {
@@ -77,9 +79,10 @@ static void show(unsigned char *visible, const unsigned char *mask, const int64_
 }
 
 static void hide(attn_real *s, const unsigned char *visible, size_t rows, size_t keys) {
+    const size_t lanes = attn_lanes(rows);
     for (size_t j = 0; j < keys; j++) {
         for (size_t r = 0; r < rows; r++) {
-            s[j * ROWS + r] = SELECT(visible[j * ROWS + r], s[j * ROWS + r], NEG_INF);
+            s[j * lanes + r] = SELECT(visible[j * ROWS + r], s[j * lanes + r], NEG_INF);
         }
     }
 }
@@ -87,17 +90,18 @@ static void hide(attn_real *s, const unsigned char *visible, size_t rows, size_t
 /* While a row has seen no finite score its maximum is -inf; 0 stands in for it: no inf - inf. */
 static void softmax(attn_real *s, attn_real *max, attn_real *sum, attn_real *factor, size_t rows,
                     size_t keys) {
+    const size_t lanes = attn_lanes(rows);
     for (size_t r = 0; r < rows; r++) {
         attn_real top = max[r];
         for (size_t j = 0; j < keys; j++) {
-            top = MAX(s[j * ROWS + r], top);
+            top = MAX(s[j * lanes + r], top);
         }
         attn_real shift = SELECT(ISNINF(top), ZERO, top);
         factor[r] = WEIGHT(SUB(max[r], shift));
         attn_real total = MUL(sum[r], factor[r]);
         for (size_t j = 0; j < keys; j++) {
-            attn_real weight = WEIGHT(SUB(s[j * ROWS + r], shift));
-            s[j * ROWS + r] = weight;
+            attn_real weight = WEIGHT(SUB(s[j * lanes + r], shift));
+            s[j * lanes + r] = weight;
             total = ADD(total, weight);
         }
         max[r] = top;
@@ -107,6 +111,7 @@ static void softmax(attn_real *s, attn_real *max, attn_real *sum, attn_real *fac
 
 static void mix(attn_real *o, const attn_real *s, const attn_real *factor, const attn_real *v,
                 int64_t v_stride, size_t rows, size_t keys, size_t dv) {
+    const size_t lanes = attn_lanes(rows);
     for (size_t r = 0; r < rows; r++) {
         attn_real *out = o + r * dv;
         for (size_t c = 0; c < dv; c++) {
@@ -114,7 +119,7 @@ static void mix(attn_real *o, const attn_real *s, const attn_real *factor, const
         }
         for (size_t j = 0; j < keys; j++) {
             for (size_t c = 0; c < dv; c++) {
-                out[c] = ACCUMULATE(s[j * ROWS + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
+                out[c] = ACCUMULATE(s[j * lanes + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
             }
         }
     }
@@ -123,6 +128,7 @@ static void mix(attn_real *o, const attn_real *s, const attn_real *factor, const
 static void mix_some(attn_real *o, const attn_real *s, const attn_real *factor, const attn_real *v,
                      int64_t v_stride, const unsigned char *visible, size_t rows, size_t keys,
                      size_t dv) {
+    const size_t lanes = attn_lanes(rows);
     for (size_t r = 0; r < rows; r++) {
         attn_real *out = o + r * dv;
         for (size_t c = 0; c < dv; c++) {
@@ -130,7 +136,7 @@ static void mix_some(attn_real *o, const attn_real *s, const attn_real *factor, 
         }
         for (size_t j = 0; j < keys; j++) {
             for (size_t c = 0; visible[j * ROWS + r] && c < dv; c++) {
-                out[c] = ACCUMULATE(s[j * ROWS + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
+                out[c] = ACCUMULATE(s[j * lanes + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
             }
         }
     }
@@ -151,5 +157,4 @@ static int finite(const attn_real *v, int64_t v_stride, size_t keys, size_t dv) 
 #define TEXT_OF(name) TEXT(name)
 extern const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO);
 const ATTN_NAME(attn_micro) NAMED(ATTN_MICRO) = {
-    TEXT_OF(ATTN_MICRO), turn,     NULL,   scores, show, hide, softmax,
-    mix,                 mix_some, finite, 0,      NULL, NULL};
+    TEXT_OF(ATTN_MICRO), turn, scores, show, hide, softmax, mix, mix_some, finite, 0, NULL, NULL};

@@ -38,6 +38,7 @@ enum { FEW_ROWS = 8, LINE = 64 };
 enum { FAR_KEYS = 48, NEAR_LINES = 4, NEAR_KEYS = 10 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
+_Static_assert(ATTN_FEW_ROWS == 4 && ROWS > 4, "few rows fill a quad");
 
 /* How many of `left` things to take at once: the largest step, a middle one, or one. */
 static SIMD size_t step_of(size_t left, size_t step) {
@@ -152,8 +153,30 @@ static SIMD void turn_rows(float *q, const float *from, const int64_t *at, size_
     }
 }
 
-static void turn(float *q, const float *from, const int64_t *at, size_t rows, size_t d) {
+/* Few rows: LANES columns become the quads of as many dimensions. */
+static SIMD void turn_few(float *q, const float *from, const int64_t *at, size_t rows, size_t d) {
+    size_t c = 0;
+    for (; c + LANES <= d; c += LANES) {
+        vec x[4];
+        UNROLLED for (size_t r = 0; r < 4; r++) {
+            x[r] = r < rows ? v_load(from + at[r] + c) : v_set(0.0f);
+        }
+        v_store_turned(q + c * 4, x);
+    }
+    for (; c < d; c++) {
+        for (size_t r = 0; r < 4; r++) {
+            q[c * 4 + r] = r < rows ? from[at[r] + (int64_t)c] : 0.0f;
+        }
+    }
+}
+
+static void turn(float *q, const float *from, const int64_t *at, size_t rows, size_t d,
+                 size_t lanes) {
     size_t r = 0;
+    if (lanes == 4) {
+        turn_few(q, from, at, rows, d);
+        return;
+    }
     for (; r < rows; r += LANES) {
         turn_rows(q + r, from, at + r, rows - r, d);
     }
@@ -161,25 +184,6 @@ static void turn(float *q, const float *from, const int64_t *at, size_t rows, si
         for (size_t c = 0; c < d; c++) {
             v_store(q + c * ROWS + r, v_set(0.0f));
         }
-    }
-}
-
-/* Few rows side by side: a line of the first cache holds them for several dimensions. */
-static SIMD size_t few_lanes(size_t rows) { return rows <= 4 ? 4 : FEW_ROWS; }
-
-static SIMD void pack_lanes(float *q, size_t lanes, size_t d) {
-    for (size_t c = 0; c < d; c++) {
-        float row[FEW_ROWS];
-        memcpy(row, q + c * ROWS, lanes * sizeof *q);
-        memcpy(q + c * lanes, row, lanes * sizeof *q); /* where nothing is read any more */
-    }
-}
-
-static void pack(float *q, size_t rows, size_t d) {
-    if (rows <= 4) {
-        pack_lanes(q, few_lanes(4), d);
-    } else if (rows <= FEW_ROWS) {
-        pack_lanes(q, few_lanes(FEW_ROWS), d);
     }
 }
 
@@ -254,10 +258,13 @@ static void show(unsigned char *visible, const unsigned char *mask, const int64_
 }
 
 static void hide(float *s, const unsigned char *visible, size_t rows, size_t keys) {
-    for (size_t j = 0; j < keys; j++) {
-        for (size_t r = 0; r < rows; r += LANES) {
-            size_t at = j * ROWS + r;
-            v_store(s + at, v_hide(v_load(s + at), visible + at));
+    const size_t lanes = attn_lanes(rows);
+    for (size_t j = 0; j < keys; j++, s += lanes, visible += ROWS) {
+        for (size_t r = 0; lanes == ROWS && r < rows; r += LANES) {
+            v_store(s + r, v_hide(v_load(s + r), visible + r));
+        }
+        for (size_t r = 0; lanes < ROWS && r < rows; r++) {
+            s[r] = visible[r] ? s[r] : -INFINITY;
         }
     }
 }
@@ -291,31 +298,41 @@ static SIMD vec column_max(const float *s, vec max, size_t keys) {
     return v_max(v_max(top[3], top[2]), v_max(top[1], top[0]));
 }
 
-/* At most four rows: a vector holds them for several keys. The sum still runs key by key. */
+/* Few rows: a vector holds several keys. The sum still runs key by key. */
 static SIMD void softmax_few(float *s, float *max, float *sum, float *factor, size_t keys) {
-    vec old = v_load(max);
-    vec top = column_max(s, old, keys);
-    vec shift = v_repeat_quad(v_shift_of(top));
+    const vec old = v_repeat_quad(v_load_some(max, 4));
+    const size_t whole = keys * 4 / LANES * LANES, end = keys * 4;
+    vec top[4] = {old, old, old, old};
+    size_t n = 0;
+    for (; n + 4 * LANES <= whole; n += 4 * LANES) {
+        UNROLLED for (size_t v = 0; v < 4; v++) {
+            top[v] = v_max(v_load(s + n + v * LANES), top[v]);
+        }
+    }
+    for (; n < end; n += 4) {
+        top[0] = v_max(v_repeat_quad(v_load_some(s + n, 4)), top[0]);
+    }
+    vec most = v_max_quads(v_max(v_max(top[3], top[2]), v_max(top[1], top[0])));
+    vec shift = v_shift_of(most);
     vec shrink = v_exp(v_sub(old, shift));
-    vec total = v_mul(v_load(sum), shrink);
-    size_t j = 0;
-    for (; j + LANES / 4 <= keys; j += LANES / 4) {
-        vec weight = v_exp(v_sub(v_load_quads(s + j * ROWS, ROWS), shift));
-        v_store_quads(s + j * ROWS, ROWS, weight);
+    vec total = v_mul(v_load_some(sum, 4), shrink);
+    for (n = 0; n < whole; n += LANES) {
+        vec weight = v_exp(v_sub(v_load(s + n), shift));
+        v_store(s + n, weight);
         total = v_add_quads(total, weight);
     }
-    for (; j < keys; j++) {
-        vec weight = v_exp(v_sub(v_load(s + j * ROWS), shift));
-        v_store(s + j * ROWS, weight);
+    for (; n < end; n += 4) {
+        vec weight = v_exp(v_sub(v_load_some(s + n, 4), shift));
+        v_store_some(s + n, weight, 4);
         total = v_add(total, weight);
     }
-    v_store(max, top);
-    v_store(sum, total);
-    v_store(factor, shrink);
+    v_store_some(max, most, 4);
+    v_store_some(sum, total, 4);
+    v_store_some(factor, shrink, 4);
 }
 
 static void softmax(float *s, float *max, float *sum, float *factor, size_t rows, size_t keys) {
-    if (rows <= 4) {
+    if (attn_lanes(rows) == 4) {
         softmax_few(s, max, sum, factor, keys);
         return;
     }
@@ -342,6 +359,7 @@ static void softmax(float *s, float *max, float *sum, float *factor, size_t rows
 static void mix_some(float *o, const float *s, const float *factor, const float *v,
                      int64_t v_stride, const unsigned char *visible, size_t rows, size_t keys,
                      size_t dv) {
+    const size_t lanes = attn_lanes(rows);
     for (size_t c = 0; c < dv; c += LANES) {
         size_t n = dv - c < LANES ? dv - c : LANES;
         for (size_t r = 0; r < rows; r++) {
@@ -350,7 +368,7 @@ static void mix_some(float *o, const float *s, const float *factor, const float 
             for (size_t j = 0; j < keys; j++) {
                 if (visible[j * ROWS + r]) {
                     vec value = v_load_some(v + (int64_t)j * v_stride + (int64_t)c, n);
-                    sum = v_fma(v_set(s[j * ROWS + r]), value, sum);
+                    sum = v_fma(v_set(s[j * lanes + r]), value, sum);
                 }
             }
             v_store_some(to, sum, n);
@@ -402,7 +420,6 @@ extern const attn_engine_f32 ENGINE;
 const attn_micro_f32 MICRO = {
     .name = TEXT(ATTN_SIMD),
     .turn = turn,
-    .pack = pack,
     .scores = scores,
     .show = show,
     .hide = hide,

@@ -92,30 +92,27 @@ static SIMD void v_transpose(vec x[LANES]) {
 }
 
 /* Quads and turned blocks: as in simd_avx512.h, with two quads in a vector. */
-static SIMD vec v_load_quads(const float *p, size_t stride) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
-                                1);
-}
-static SIMD void v_store_quads(float *p, size_t stride, vec x) {
-    _mm_storeu_ps(p, _mm256_castps256_ps128(x));
-    _mm_storeu_ps(p + stride, _mm256_extractf128_ps(x, 1));
-}
 static SIMD vec v_add_quads(vec total, vec x) {
     __m128 sum = _mm_add_ps(_mm256_castps256_ps128(total), _mm256_castps256_ps128(x));
     return _mm256_castps128_ps256(_mm_add_ps(sum, _mm256_extractf128_ps(x, 1)));
 }
 static SIMD vec v_repeat_quad(vec x) { return _mm256_permute2f128_ps(x, x, 0); }
 
-enum { TURN = 4, TURN_NARROW = TURN };
-static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
+static SIMD vec v_max_quads(vec x) { return v_max(x, _mm256_permute2f128_ps(x, x, 1)); }
+static SIMD void v_store_turned(float *p, const vec x[4]) {
     vec y[4] = {x[0], x[1], x[2], x[3]};
     v_turn_quads(y);
-    UNROLLED for (size_t n = 0; n < 4; n++) { v_store_quads(p + n * stride, 4 * stride, y[n]); }
+    UNROLLED for (int n = 0; n < 2; n++) {
+        v_store(p + n * LANES, _mm256_permute2f128_ps(y[2 * n], y[2 * n + 1], 0x20));
+        v_store(p + (n + 2) * LANES, _mm256_permute2f128_ps(y[2 * n], y[2 * n + 1], 0x31));
+    }
 }
+enum { TURN = 4, TURN_NARROW = TURN };
 static SIMD vec v_load_pair(const char *p, const char *q, uint32_t storage) {
     if (storage == ATTEST_F32) {
         const float *low = (const float *)(const void *)p, *high = (const float *)(const void *)q;
-        return v_load_quads(low, (size_t)(high - low));
+        return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high),
+                                    1);
     }
     __m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)p),
                                       _mm_loadl_epi64((const __m128i *)(const void *)q));

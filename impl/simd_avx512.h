@@ -89,22 +89,7 @@ static SIMD void v_transpose(vec x[LANES]) {
     }
 }
 
-/*
- * Quads: four neighbours each of LANES / 4 places, `stride` elements apart, in one vector. Few rows
- * fill a quad of every key, so that a vector works on several keys at once.
- */
-static SIMD vec v_load_quads(const float *p, size_t stride) {
-    vec x = _mm512_castps128_ps512(_mm_loadu_ps(p));
-    x = _mm512_insertf32x4(x, _mm_loadu_ps(p + stride), 1);
-    x = _mm512_insertf32x4(x, _mm_loadu_ps(p + 2 * stride), 2);
-    return _mm512_insertf32x4(x, _mm_loadu_ps(p + 3 * stride), 3);
-}
-static SIMD void v_store_quads(float *p, size_t stride, vec x) {
-    _mm_storeu_ps(p, _mm512_castps512_ps128(x));
-    _mm_storeu_ps(p + stride, _mm512_extractf32x4_ps(x, 1));
-    _mm_storeu_ps(p + 2 * stride, _mm512_extractf32x4_ps(x, 2));
-    _mm_storeu_ps(p + 3 * stride, _mm512_extractf32x4_ps(x, 3));
-}
+/* Quads: the lanes of few rows. A vector holds those of LANES / 4 keys, one after the other. */
 /* The first quad of `total` plus each quad of x, one after the other. */
 static SIMD vec v_add_quads(vec total, vec x) {
     __m128 sum = _mm_add_ps(_mm512_castps512_ps128(total), _mm512_castps512_ps128(x));
@@ -113,11 +98,23 @@ static SIMD vec v_add_quads(vec total, vec x) {
     return _mm512_castps128_ps512(_mm_add_ps(sum, _mm512_extractf32x4_ps(x, 3)));
 }
 static SIMD vec v_repeat_quad(vec x) { return _mm512_shuffle_f32x4(x, x, 0); }
+/* In every quad the largest of all. */
+static SIMD vec v_max_quads(vec x) {
+    x = v_max(x, _mm512_shuffle_f32x4(x, x, 0x4e));
+    return v_max(x, _mm512_shuffle_f32x4(x, x, 0xb1));
+}
 /* Four vectors of rows, one key a lane, to the quads of LANES keys. */
-static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
-    vec y[4] = {x[0], x[1], x[2], x[3]};
+static SIMD void v_store_turned(float *p, const vec x[4]) {
+    vec y[4] = {x[0], x[1], x[2], x[3]}, z[4];
     v_turn_quads(y);
-    UNROLLED for (size_t n = 0; n < 4; n++) { v_store_quads(p + n * stride, 4 * stride, y[n]); }
+    UNROLLED for (int n = 0; n < 2; n++) {
+        z[n] = _mm512_shuffle_f32x4(y[2 * n], y[2 * n + 1], 0x44);
+        z[n + 2] = _mm512_shuffle_f32x4(y[2 * n], y[2 * n + 1], 0xee);
+    }
+    UNROLLED for (int n = 0; n < 4; n += 2) {
+        v_store(p + n * LANES, _mm512_shuffle_f32x4(z[n], z[n + 1], 0x88));
+        v_store(p + (n + 1) * LANES, _mm512_shuffle_f32x4(z[n], z[n + 1], 0xdd));
+    }
 }
 
 /* 32 bytes each of two rows. */

@@ -87,20 +87,13 @@ static SIMD vec v_from_brain(const uint16_t *p) {
 }
 
 /* Quads and turned blocks: as in simd_avx512.h, with one quad in a vector. */
-static SIMD vec v_load_quads(const float *p, size_t stride) {
-    (void)stride;
-    return v_load(p);
-}
-static SIMD void v_store_quads(float *p, size_t stride, vec x) {
-    (void)stride;
-    v_store(p, x);
-}
 static SIMD vec v_add_quads(vec total, vec x) { return v_add(total, x); }
 static SIMD vec v_repeat_quad(vec x) { return x; }
-static SIMD void v_store_turned(float *p, size_t stride, const vec x[4]) {
+static SIMD vec v_max_quads(vec x) { return x; }
+static SIMD void v_store_turned(float *p, const vec x[4]) {
     vec y[4] = {x[0], x[1], x[2], x[3]};
     v_transpose(y);
-    UNROLLED for (size_t n = 0; n < 4; n++) { v_store(p + n * stride, y[n]); }
+    UNROLLED for (size_t n = 0; n < 4; n++) { v_store(p + n * LANES, y[n]); }
 }
 enum { TURN = 4, TURN_NARROW = TURN };
 static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint32_t storage) {

@@ -98,24 +98,15 @@ static int same(float a, float b) {
     return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Lanes 0 .. rows-1 of `keys` keys. */
-static int same_lanes(const float *a, const float *b, size_t rows, size_t keys) {
+/* Lanes 0 .. rows-1 of `keys` keys, which lie `lanes` apart. */
+static int same_lanes(const float *a, const float *b, size_t rows, size_t keys, size_t lanes) {
     int equal = 1;
     for (size_t j = 0; j < keys; j++) {
         for (size_t r = 0; r < rows; r++) {
-            equal &= same(a[j * ROWS + r], b[j * ROWS + r]);
+            equal &= same(a[j * lanes + r], b[j * lanes + r]);
         }
     }
     return equal;
-}
-
-/* Queries in the order in which the scores of `m` read them. */
-static float *packed(const attn_micro_f32 *m, const float *q, size_t rows, size_t d) {
-    float *own = copy(q, d * ROWS);
-    if (m->pack) {
-        m->pack(own, rows, d);
-    }
-    return own;
 }
 
 /* Of rows of d elements; 0 repeats one. */
@@ -126,13 +117,11 @@ static void check_scores(const attn_micro_f32 *m, size_t rows, size_t keys, size
     int64_t stride = some_stride(d);
     float *q = values(d * ROWS, special), *k = values((keys - 1) * (size_t)stride + d, special);
     float *got = values(KEYS * ROWS, 0), *expected = copy(got, KEYS * ROWS), scale = value(0);
-    float *own = packed(m, q, rows, d);
-    m->scores(got, own, k, stride, rows, keys, d, scale);
+    m->scores(got, q, k, stride, rows, keys, d, scale);
     attn_micro_twin_f32.scores(expected, q, k, stride, rows, keys, d, scale);
-    if (!same_lanes(got, expected, rows, keys)) {
+    if (!same_lanes(got, expected, rows, keys, attn_lanes(rows))) {
         fail_msg("%s: scores differ at m = %zu, n = %zu, d = %zu", m->name, rows, keys, d);
     }
-    free(own);
     free(q);
     free(k);
     free(got);
@@ -164,9 +153,10 @@ static void test_turn(void **state) {
                 }
                 float *from = values(rows * d, 1), *got = values(d * ROWS, 0);
                 float *expected = values(d * ROWS, 0);
-                engines[n]->micro->turn(got, from, at, rows, d);
-                attn_micro_twin_f32.turn(expected, from, at, rows, d);
-                assert_true(same_lanes(got, expected, ROWS, d));
+                size_t lanes = draw() % 4 ? attn_lanes(rows) : ROWS; /* of queries, of a mask */
+                engines[n]->micro->turn(got, from, at, rows, d, lanes);
+                attn_micro_twin_f32.turn(expected, from, at, rows, d, lanes);
+                assert_true(same_lanes(got, expected, lanes, d, lanes));
                 free(from);
                 free(got);
                 free(expected);
@@ -242,10 +232,10 @@ static void check_softmax(const attn_micro_f32 *m, size_t rows, size_t keys) {
     }
     m->hide(s, visible, rows, keys);
     attn_micro_twin_f32.hide(twin_s, visible, rows, keys);
-    assert_true(same_lanes(s, twin_s, rows, keys));
+    assert_true(same_lanes(s, twin_s, rows, keys, attn_lanes(rows)));
     m->softmax(s, state[0], state[1], state[2], rows, keys);
     attn_micro_twin_f32.softmax(twin_s, twin[0], twin[1], twin[2], rows, keys);
-    int equal = same_lanes(s, twin_s, rows, keys);
+    int equal = same_lanes(s, twin_s, rows, keys, attn_lanes(rows));
     for (size_t r = 0; r < rows; r++) { /* the maximum: a zero of either sign */
         equal &= same(state[0][r], twin[0][r]) || (state[0][r] == 0 && twin[0][r] == 0);
         equal &= same(state[1][r], twin[1][r]) && same(state[2][r], twin[2][r]);
@@ -344,10 +334,9 @@ static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows
     float *o = values(rows * d, 0), *twin_o = copy(o, rows * d), *factor = values(ROWS, 0);
     e->micro->mix_narrow(o, s, factor, stored, storage, 1, (int64_t)stride, rows, keys, d);
     attn_micro_twin_f32.mix(twin_o, s, factor, wide, (int64_t)stride, rows, keys, d);
-    float *own = packed(e->micro, q, rows, d);
-    e->micro->scores_narrow(s, own, stored, storage, 1, (int64_t)stride, rows, keys, d, scale);
+    e->micro->scores_narrow(s, q, stored, storage, 1, (int64_t)stride, rows, keys, d, scale);
     attn_micro_twin_f32.scores(twin_s, q, wide, (int64_t)stride, rows, keys, d, scale);
-    int equal = same_lanes(s, twin_s, rows, keys);
+    int equal = same_lanes(s, twin_s, rows, keys, attn_lanes(rows));
     for (size_t c = 0; c < rows * d; c++) {
         equal &= same(o[c], twin_o[c]);
     }
@@ -357,7 +346,6 @@ static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows
     }
     free(stored);
     free(wide);
-    free(own);
     free(q);
     free(s);
     free(twin_s);
