@@ -65,6 +65,7 @@ static SIMD void add_part(vec *sum, const float *q, const char *k, int64_t strid
 
 /* The sums of `count` keys, scaled, to where their scores belong. */
 static SIMD void store_group(float *s, const vec *sum, float scale, size_t count, size_t rows) {
+    const size_t lanes = attn_lanes(rows);
     vec score[FEW_ROWS];
     float lane[FEW_ROWS * LANES];
     UNROLLED for (size_t r = 0; r < rows; r++) { score[r] = v_mul(v_set(scale), sum[r]); }
@@ -74,7 +75,7 @@ static SIMD void store_group(float *s, const vec *sum, float scale, size_t count
     }
     UNROLLED for (size_t r = 0; r < rows; r++) { v_store(lane + r * LANES, score[r]); }
     for (size_t l = 0; l < count; l++) {
-        UNROLLED for (size_t r = 0; r < rows; r++) { s[l * attn_lanes(rows) + r] = lane[r * LANES + l]; }
+        UNROLLED for (size_t r = 0; r < rows; r++) { s[l * lanes + r] = lane[r * LANES + l]; }
     }
 }
 

@@ -123,16 +123,12 @@ static SIMD vec v_load_pair(const char *p, const char *q) {
     return _mm512_insertf32x8(_mm512_castps256_ps512(low),
                               _mm256_loadu_ps((const float *)(const void *)q), 1);
 }
-static SIMD vec v_widen(__m256i narrow, uint32_t storage) {
-    return storage == ATTEST_F16
-               ? _mm512_cvtph_ps(narrow)
-               : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(narrow), 16));
+static SIMD __m256i v_load_words(const uint16_t *p) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
-static SIMD vec v_from_half(const uint16_t *p) {
-    return v_widen(_mm256_loadu_si256((const __m256i *)(const void *)p), ATTEST_F16);
-}
+static SIMD vec v_from_half(const uint16_t *p) { return _mm512_cvtph_ps(v_load_words(p)); }
 static SIMD vec v_from_brain(const uint16_t *p) {
-    return v_widen(_mm256_loadu_si256((const __m256i *)(const void *)p), ATTEST_BF16);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(v_load_words(p)), 16));
 }
 
 /* x[e] holds element e of LANES rows that lie `stride` bytes apart: TURN elements of binary32, or
@@ -155,8 +151,7 @@ static SIMD void v_load_turned_f32(vec x[TURN], const char *p, int64_t stride) {
 }
 /* 8 x 8 within each 128-bit quarter, by words, pairs and fours; the last step also brings the
  * quarters of an element together. */
-static SIMD void v_load_turned_narrow(vec x[TURN_NARROW], const char *p, int64_t stride,
-                                      uint32_t storage) {
+static SIMD void v_load_turned_half(vec x[TURN_NARROW], const char *p, int64_t stride) {
     const __m512i even = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
     const __m512i odd = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
     __m512i y[8], z[8];
@@ -177,16 +172,29 @@ static SIMD void v_load_turned_narrow(vec x[TURN_NARROW], const char *p, int64_t
     }
     UNROLLED for (int n = 0; n < 8; n++) {
         __m512i both = _mm512_permutex2var_epi64(y[n / 2], n % 2 ? odd : even, y[n / 2 + 4]);
-        x[n] = v_widen(_mm512_castsi512_si256(both), storage);
-        x[n + 8] = v_widen(_mm512_extracti64x4_epi64(both, 1), storage);
+        x[n] = _mm512_cvtph_ps(_mm512_castsi512_si256(both));
+        x[n + 8] = _mm512_cvtph_ps(_mm512_extracti64x4_epi64(both, 1));
+    }
+}
+/* Pairs of elements are turned like binary32; a bfloat16 is the upper half of its binary32. */
+static SIMD void v_load_turned_brain(vec x[TURN_NARROW], const char *p, int64_t stride) {
+    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+    vec pair[TURN];
+    v_load_turned_f32(pair, p, stride);
+    UNROLLED for (int n = 0; n < TURN; n++) {
+        __m512i both = _mm512_castps_si512(pair[n]);
+        x[2 * n] = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
+        x[2 * n + 1] = _mm512_castsi512_ps(_mm512_and_si512(both, upper));
     }
 }
 static SIMD void v_load_turned(vec x[TURN_NARROW], const char *p, int64_t stride,
                                uint32_t storage) {
     if (storage == ATTEST_F32) {
         v_load_turned_f32(x, p, stride);
+    } else if (storage == ATTEST_F16) {
+        v_load_turned_half(x, p, stride);
     } else {
-        v_load_turned_narrow(x, p, stride, storage);
+        v_load_turned_brain(x, p, stride);
     }
 }
 
