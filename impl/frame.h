@@ -32,8 +32,9 @@
  *
  * For a proof: build an attn_block over arrays of attn_real with load = attn_load_real, give it
  * buffers of the sizes named in attn_scratch and attn_state, and call start, begin, range, finish
- * with &attn_micro_portable. ATTN_TILE_ROWS and ATTN_TILE_KEYS may be any sizes >= 1. A reading may
- * define ISFINITE; SEM-03 bounds the positions (rows and keys to 2^40, |offset| to 2^62).
+ * with &attn_micro_portable. ATTN_TILE_ROWS, ATTN_TILE_KEYS and ATTN_FEW_ROWS may be any sizes from 1
+ * on. A reading may define ISFINITE; SEM-03 bounds the positions (rows and keys to 2^40, |offset| to
+ * 2^62).
  */
 #ifndef ATTN_FRAME_H
 #define ATTN_FRAME_H
@@ -111,7 +112,7 @@ typedef struct ATTN_NAME(attn_scratch) {
     attn_real *k;           /* ATTN_TILE_KEYS * d */
     attn_real *v;           /* ATTN_TILE_KEYS * dv */
     attn_real *s;           /* ATTN_TILE_KEYS * ATTN_TILE_ROWS: scores, then weights */
-    attn_real *bias;        /* the same */
+    attn_real *bias;        /* the same, always ATTN_TILE_ROWS from one key to the next */
     attn_real *line;        /* the larger of d and ATTN_TILE_KEYS: one row before transposition */
     attn_real *factor;      /* ATTN_TILE_ROWS */
     unsigned char *visible; /* ATTN_TILE_KEYS * ATTN_TILE_ROWS */
@@ -122,7 +123,7 @@ typedef struct ATTN_NAME(attn_scratch) {
  * write lanes rows..ATTN_TILE_ROWS-1 of the buffers in attn_scratch (of q and s: rows..lanes-1) and
  * of max and sum, whose values are never used; but `visible` holds 0 or 1, and 0 in those lanes. K,
  * V and o are touched inside their `keys` or `rows` rows alone. Of q and s, q[c][r] and s[j][r] lie
- * at c * lanes + r and j * lanes + r, with lanes = attn_lanes(rows); of `visible` at
+ * at c * lanes + r and j * lanes + r, with lanes = attn_lanes(rows); `visible` and the bias at
  * j * ATTN_TILE_ROWS + r.
  */
 typedef struct ATTN_NAME(attn_micro) {
@@ -171,7 +172,7 @@ extern const ATTN_NAME(attn_micro) ATTN_NAME(attn_micro_portable);
 void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position, int64_t stride,
                                size_t n);
 
-/* Packs the queries of a block into scratch; once before its first range. */
+/* Turns the queries of a block into scratch; once before its first range. */
 void ATTN_NAME(attn_block_start)(const ATTN_NAME(attn_block) * block,
                                  const ATTN_NAME(attn_micro) * micro,
                                  const ATTN_NAME(attn_scratch) * scratch);

@@ -8,13 +8,13 @@
  * as many keys as they work on. Where the rows of V fall on the same few sets of that cache, a run
  * is half a tile, so that it stays there. Few rows leave time for little but reading V about in
  * order. Each line is prefetched twice, FAR_KEYS ahead from memory and NEAR_KEYS ahead to the
- * first cache. Up to four rows go through wide panels, two rows and as many columns as registers
+ * first cache. Up to four rows go through wide panels, one or two rows and what columns registers
  * hold, in runs so short that the second pair of rows finds them in the first cache; what is near
  * is prefetched with the first pair, what is far with the second (together they are slower). A
  * prefetch waits for a sum beside it: the processor, which runs ahead of what has arrived, would
  * otherwise ask for more lines than it can wait for, and then lines that are near wait as well.
- * More rows have more to compute than to read. V may be narrower than binary32 there: widening it
- * twice would take longer than reading it, so it has no wide panels.
+ * More rows have more to compute than to read. Where rows are few, V may be narrower than binary32:
+ * widening it twice would take longer than reading it, so it has no wide panels.
  */
 enum { LONE_ROWS = 8, MIX_STEPS = ROUND(8), FEW_KEYS = 32, WIDE_KEYS = 5 };
 enum { NEAR = 1, FAR = 2 }; /* what to prefetch */
@@ -145,7 +145,7 @@ static SIMD void mix_block(float *o, const float *s, const float *factor, const 
     }
 }
 
-/* `rows` is 1 or 2; without `factor` it is 1. */
+/* `rows` is 1 or 2; without `factor`, the factors are 1. */
 static SIMD void wide_panel(float *o, size_t dv, const float *s, const float *factor, const char *v,
                             int64_t v_stride, size_t keys, size_t rows, int ahead) {
     vec sum[2][WIDE_VECS];
@@ -195,8 +195,8 @@ static SIMD void mix_wide(float *o, const float *s, const float *factor, const c
     }
 }
 
-/* The first `wide` columns in runs of WIDE_KEYS, the others in runs of `run`. A factor of 1 between
- * runs changes nothing. */
+/* The first `wide` columns in runs of WIDE_KEYS, the others in runs of `run`. Between runs the
+ * factor is 1, or is left out. */
 static SIMD void mix_runs(float *o, const float *s, const float *factor, const char *v,
                           int64_t v_stride, size_t rows, size_t keys, size_t wide, size_t dv,
                           size_t run, int ahead, size_t lanes, uint32_t storage) {

@@ -90,6 +90,7 @@ static SIMD void v_transpose(vec x[LANES]) {
 }
 
 /* Quads: the lanes of few rows. A vector holds those of LANES / 4 keys, one after the other. */
+
 /* The first quad of `total` plus each quad of x, one after the other. */
 static SIMD vec v_add_quads(vec total, vec x) {
     __m128 sum = _mm_add_ps(_mm512_castps512_ps128(total), _mm512_castps512_ps128(x));

@@ -29,7 +29,7 @@ else
 fi
 
 san=build/default-san-address-undefined
-for test in reference check convert safetensors template onnx; do
+for test in reference check convert micro safetensors template onnx; do
     step "test_$test builds under ASan and UBSan" \
         make -s SAN=address,undefined "$san/tests/test_$test"
     step "test_$test passes under ASan and UBSan" "$san/tests/test_$test"
