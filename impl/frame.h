@@ -32,9 +32,9 @@
  *
  * For a proof: build an attn_block over arrays of attn_real with load = attn_load_real, give it
  * buffers of the sizes named in attn_scratch and attn_state, and call start, begin, range, finish
- * with &attn_micro_portable. ATTN_TILE_ROWS, ATTN_TILE_KEYS and ATTN_FEW_ROWS may be any sizes from 1
- * on. A reading may define ISFINITE; SEM-03 bounds the positions (rows and keys to 2^40, |offset| to
- * 2^62).
+ * with &attn_micro_portable. ATTN_TILE_ROWS, ATTN_TILE_KEYS and ATTN_FEW_ROWS may be any sizes
+ * >= 1. A reading may define ISFINITE; SEM-03 bounds the positions (rows and keys to 2^40, |offset|
+ * to 2^62).
  */
 #ifndef ATTN_FRAME_H
 #define ATTN_FRAME_H
