@@ -23,9 +23,9 @@ static SIMD vec v_keep(vec x) {
 }
 /* The address, but not before x is known. */
 static SIMD uintptr_t v_after(vec x, uintptr_t address) {
-    uintptr_t zero;
-    __asm__("vmovq %x1, %0\n\tand $0, %0" : "=r"(zero) : "x"(x) : "cc");
-    return address + zero;
+    int64_t zero = _mm_cvtsi128_si64(_mm_castps_si128(_mm256_castps256_ps128(x)));
+    __asm__("and $0, %0" : "+r"(zero) : : "cc");
+    return address + (uintptr_t)zero;
 }
 static SIMD vec v_set(float x) { return _mm256_set1_ps(x); }
 static SIMD vec v_add(vec x, vec y) { return _mm256_add_ps(x, y); }
