@@ -128,9 +128,9 @@ class Library:
         """GB/s for as much memory as a decode case reads, else GFLOP/s for about `seconds`."""
         if case.is_decode:
             self.empty_caches(threads)
-            time.sleep(PAUSE)
-            return self.lib.bench_read_bandwidth(threads, case.read_bytes)
         time.sleep(PAUSE)
+        if case.is_decode:
+            return self.lib.bench_read_bandwidth(threads, case.read_bytes)
         return self.lib.bench_fma_peak(threads, max(1, round(seconds / 1.2e-3)))
 
     def empty_caches(self, threads):
