@@ -88,7 +88,7 @@ static desk take_desk(arena *a, const attn_normal *n, const plan *p) {
     const size_t real = sizeof(attn_real);
     return (desk){
         .scratch = {
-            .q = take(a, n->head_size, ROWS, real),
+            .q = take(a, n->head_size + ATTN_PARTS - 1, ROWS, real),
             .k = take(a, n->head_size, KEYS, real),
             .v = take(a, n->value_size, KEYS, real),
             .s = take(a, KEYS, ROWS, real),

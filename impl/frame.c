@@ -48,21 +48,35 @@ static int can_turn(ATTN_NAME(attn_load_fn) load, int64_t stride) {
     return stride == 1 && load == ATTN_NAME(attn_load_real);
 }
 
+/* Row r of the queries, or zeros, where attn_micro wants it. */
+static void place_row(attn_real *q, const attn_real *line, size_t r, const block_t *block) {
+    const size_t few = attn_few(block->rows), d = block->d;
+    const int exists = r < block->rows;
+    if (!few) {
+        for (size_t c = 0; c < d; c++) {
+            q[c * ROWS + r] = exists ? line[c] : ZERO;
+        }
+        return;
+    }
+    for (size_t c = 0; c < d; c += ATTN_PARTS, q += few * ATTN_PARTS) {
+        for (size_t p = 0; p < ATTN_PARTS; p++) {
+            q[r * ATTN_PARTS + p] = exists && c + p < d ? line[c + p] : ZERO;
+        }
+    }
+}
+
 void ATTN_NAME(attn_block_start)(const block_t *block, const micro_t *micro,
                                  const scratch_t *scratch) {
-    const size_t lanes = attn_lanes(block->rows);
-    if (can_turn(block->q_load, block->q_stride)) {
-        micro->turn(scratch->q, (const attn_real *)block->q, block->q_at, block->rows, block->d,
-                    lanes);
-    } else {
-        for (size_t r = 0; r < lanes; r++) {
-            if (r < block->rows) {
-                block->q_load(scratch->line, block->q, block->q_at[r], block->q_stride, block->d);
-            }
-            for (size_t c = 0; c < block->d; c++) {
-                scratch->q[c * lanes + r] = r < block->rows ? scratch->line[c] : ZERO;
-            }
+    const size_t few = attn_few(block->rows);
+    if (!few && can_turn(block->q_load, block->q_stride)) {
+        micro->turn(scratch->q, (const attn_real *)block->q, block->q_at, block->rows, block->d);
+        return;
+    }
+    for (size_t r = 0; r < (few ? few : ROWS); r++) {
+        if (r < block->rows) {
+            block->q_load(scratch->line, block->q, block->q_at[r], block->q_stride, block->d);
         }
+        place_row(scratch->q, scratch->line, r, block);
     }
 }
 
@@ -109,7 +123,7 @@ static void load_bias(const block_t *block, const micro_t *micro, const scratch_
         at[r] = block->mask_at[r] + t->start * block->mask_stride;
     }
     if (can_turn(block->mask_load, block->mask_stride)) {
-        micro->turn(bias, (const attn_real *)block->mask_add, at, block->rows, t->keys, ROWS);
+        micro->turn(bias, (const attn_real *)block->mask_add, at, block->rows, t->keys);
         for (size_t pair = 0, n = t->keys * ROWS; pair < n; pair++) { /* without a branch */
             visible[pair] = (unsigned char)(visible[pair] & !ISNINF(bias[pair]));
         }
@@ -277,10 +291,12 @@ static void one_tile(const state_t *state, const block_t *block, const micro_t *
 void ATTN_NAME(attn_block_range)(const state_t *state, const block_t *block, const micro_t *micro,
                                  const scratch_t *scratch, int64_t begin, int64_t end) {
     spans span;
+    unsigned char seen[ROWS];
     int64_t first = end, last = begin;
     for (size_t r = 0; r < ROWS; r++) {
         span.low[r] = end;
         span.high[r] = begin;
+        seen[r] = 0;
         if (r < block->rows) {
             int64_t low, high;
             ATTN_NAME(attn_row_span)(block, r, &low, &high);
@@ -299,10 +315,13 @@ void ATTN_NAME(attn_block_range)(const state_t *state, const block_t *block, con
         if (look(&t, block, micro, scratch, &span)) {
             one_tile(state, block, micro, scratch, &t);
             for (size_t r = 0; r < ROWS; r++) {
-                state->seen[r] |= t.row[r];
+                seen[r] |= t.row[r];
             }
         }
         first += (int64_t)t.keys;
+    }
+    for (size_t r = 0; r < ROWS; r++) {
+        state->seen[r] |= seen[r];
     }
 }
 

@@ -17,10 +17,16 @@
  *         fetch V
  *         mix        o[r] = factor[r] * o[r] + sum of s[j][r] * v[j]           micro-kernel
  *
- * Scores lie key by key with the rows of a key side by side: rows are the lanes of vector code, so
- * no sum ever runs across lanes, and every micro-kernel can equal its portable twin bit for bit.
+ * Scores lie key by key with the rows of a key side by side: rows are the lanes of vector code.
  * Where a block has few rows, as when decoding, the keys lie closer (attn_lanes): all scores of a
  * tile then take a few lines of the first cache, beside what streams through it.
+ *
+ * A sum by parts is ATTN_PARTS sums, part p over the terms p, p + ATTN_PARTS, ... in that order,
+ * added in pairs: ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)). Scores are summed so over dimensions,
+ * weights over the keys of a tile: where rows are few, parts may be lanes. So vector code is fast
+ * for any number of rows, and every micro-kernel can equal its portable twin bit for bit. Which
+ * term is the first does not matter: if it is another, the parts change places, but each is still
+ * added to the same ones. So a row's sum does not depend on the key at which its block begins.
  *
  * An invisible pair. Its score may be computed, and is then replaced by -inf through SELECT, which
  * makes its weight exactly +0. A weight of +0 meets the value only if every value of the tile is
@@ -33,8 +39,8 @@
  * For a proof: build an attn_block over arrays of attn_real with load = attn_load_real, give it
  * buffers of the sizes named in attn_scratch and attn_state, and call start, begin, range, finish
  * with &attn_micro_portable. ATTN_TILE_ROWS, ATTN_TILE_KEYS and ATTN_FEW_ROWS may be any sizes
- * >= 1. A reading may define ISFINITE; SEM-03 bounds the positions (rows and keys to 2^40, |offset|
- * to 2^62).
+ * >= 1, ATTN_PARTS any power of 2. A reading may define ISFINITE; SEM-03 bounds the positions (rows
+ * and keys to 2^40, |offset| to 2^62).
  */
 #ifndef ATTN_FRAME_H
 #define ATTN_FRAME_H
@@ -51,10 +57,21 @@
 #ifndef ATTN_FEW_ROWS
 #define ATTN_FEW_ROWS 4
 #endif
+#ifndef ATTN_PARTS
+#define ATTN_PARTS 8
+#endif
 
-/* Lanes from one key, or dimension of the queries, to the next in a block of so many rows. */
+/* Lanes from the scores of one key to the next in a block of so many rows. */
 static inline size_t attn_lanes(size_t rows) {
     return rows <= ATTN_FEW_ROWS && ATTN_FEW_ROWS < ATTN_TILE_ROWS ? ATTN_FEW_ROWS : ATTN_TILE_ROWS;
+}
+
+/* How many rows the queries of a block of few rows have room for; 0 if its rows are many. */
+static inline size_t attn_few(size_t rows) {
+    const size_t twice = (size_t)2 * ATTN_FEW_ROWS;
+    return rows <= ATTN_FEW_ROWS && ATTN_FEW_ROWS < ATTN_TILE_ROWS ? ATTN_FEW_ROWS
+           : rows <= twice && twice < ATTN_TILE_ROWS               ? twice
+                                                                   : 0;
 }
 
 /* x - x is 0 for a finite x and NaN for any other. */
@@ -108,7 +125,7 @@ typedef struct ATTN_NAME(attn_state) {
 } ATTN_NAME(attn_state);
 
 typedef struct ATTN_NAME(attn_scratch) {
-    attn_real *q;           /* d * ATTN_TILE_ROWS: as `turn` makes it */
+    attn_real *q;           /* (d + ATTN_PARTS - 1) * ATTN_TILE_ROWS: see attn_micro */
     attn_real *k;           /* ATTN_TILE_KEYS * d */
     attn_real *v;           /* ATTN_TILE_KEYS * dv */
     attn_real *s;           /* ATTN_TILE_KEYS * ATTN_TILE_ROWS: scores, then weights */
@@ -120,19 +137,21 @@ typedef struct ATTN_NAME(attn_scratch) {
 
 /*
  * The inner loops, over `rows` rows and `keys` keys of a tile. Implementations may also read and
- * write lanes rows..ATTN_TILE_ROWS-1 of the buffers in attn_scratch (of q and s: rows..lanes-1) and
- * of max and sum, whose values are never used; but `visible` holds 0 or 1, and 0 in those lanes. K,
- * V and o are touched inside their `keys` or `rows` rows alone. Of q and s, q[c][r] and s[j][r] lie
- * at c * lanes + r and j * lanes + r, with lanes = attn_lanes(rows); `visible` and the bias at
- * j * ATTN_TILE_ROWS + r.
+ * write lanes rows..ATTN_TILE_ROWS-1 of the buffers in attn_scratch (of s: rows..lanes-1) and of
+ * max and sum, whose values are never used; but `visible` holds 0 or 1, and 0 in those lanes. K, V
+ * and o are touched inside their `keys` or `rows` rows alone.
+ *
+ * s[j][r] lies at j * lanes + r, with lanes = attn_lanes(rows); `visible` and the bias at
+ * j * ATTN_TILE_ROWS + r. q[c][r] lies at c * ATTN_TILE_ROWS + r; where rows are few, with
+ * few = attn_few(rows), at (c / ATTN_PARTS * few + r) * ATTN_PARTS + c % ATTN_PARTS. Rows and
+ * dimensions beyond the last are 0 there.
  */
 typedef struct ATTN_NAME(attn_micro) {
     const char *name;
-    /* of queries or of a mask: q[c * lanes + r] = from[at[r] + c], and 0 in the lanes beyond the
-     * last row; lanes is attn_lanes(rows) or ATTN_TILE_ROWS */
-    void (*turn)(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d,
-                 size_t lanes);
-    /* s[j][r] = scale * sum over c, ascending, of q[c][r] * k[j * k_stride + c] */
+    /* of queries or of a mask: q[c * ATTN_TILE_ROWS + r] = from[at[r] + c], and 0 in the lanes
+     * beyond the last row */
+    void (*turn)(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d);
+    /* s[j][r] = scale * sum by parts over c of q[c][r] * k[j * k_stride + c] */
     void (*scores)(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale);
     /* visible[j][r] = 0 where mask[at[r] + (first + j) * stride] is 0 */
@@ -140,7 +159,8 @@ typedef struct ATTN_NAME(attn_micro) {
                  int64_t first, int64_t stride, size_t rows, size_t keys);
     /* s[j][r] = -inf where visible[j][r] is 0 */
     void (*hide)(attn_real *s, const unsigned char *visible, size_t rows, size_t keys);
-    /* max and sum take in the tile, s becomes its weights, factor[r] = exp(old max - new max) */
+    /* s becomes the weights exp(s[j][r] - new max[r]), factor[r] = exp(old max[r] - new max[r]),
+     * sum[r] = factor[r] * sum[r] + sum by parts over j of the weights */
     void (*softmax)(attn_real *s, attn_real *max, attn_real *sum, attn_real *factor, size_t rows,
                     size_t keys);
     /* o[r][c] = factor[r] * o[r][c] + sum over j, ascending, of s[j][r] * v[j * v_stride + c] */

@@ -1,137 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scores of few rows, as when decoding: a part of micro_vector.c. Lanes are keys: some dimensions
- * of LANES keys are turned so that a vector holds one dimension of all of them, which all rows
- * share. Each sum still runs along d in order, and K may be narrower than binary32.
+ * Scores of few rows, as when decoding: a part of micro_vector.c. Lanes are the parts of a score,
+ * so K is read as it lies, may be narrower than binary32, and each vector of it serves all rows;
+ * at the end the parts of eight scores are added at once. Keys of 16 bits take longer to compute
+ * than to read: their prefetches need not wait.
  */
-static SIMD size_t turn_of(uint32_t storage) {
-    return storage == ATTEST_F32 ? TURN : TURN_NARROW;
+
+/* Where to prefetch, in the order of memory, in rows of `width` bytes; nothing need exist there. */
+typedef struct lookahead {
+    uintptr_t near, far; /* rows of keys to come */
+    size_t at, width;
+    int64_t stride;
+} lookahead;
+
+/* `bytes` of each, a line at most. */
+static SIMD void prefetch_keys(lookahead *next, size_t bytes) {
+    __builtin_prefetch((const void *)(next->near + next->at));
+    __builtin_prefetch((const void *)(next->far + next->at), 0, 2);
+    next->at += bytes;
+    if (next->at >= next->width) {
+        next->at = next->at - next->width < next->width ? next->at - next->width : 0;
+        next->near += (uintptr_t)next->stride;
+        next->far += (uintptr_t)next->stride;
+    }
+}
+
+/* The first n of eight elements. Zeros of q meet a zero of the other sign beyond them: adding the
+ * product leaves every sum as it is, be it a zero. */
+static SIMD oct load_part(const char *p, size_t n, uint32_t storage) {
+    float lane[8] = {-0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f, -0.0f};
+    for (size_t l = 0; l < n; l++) {
+        lane[l] = (float)attn_load(storage, p + l * size_of(storage));
+    }
+    return o_load(lane);
+}
+
+/* Eight dimensions of `keys` keys for `rows` rows; as many `bytes` as they have are prefetched,
+ * spread over the work, and `wait` for it as in micro_mix.h. */
+static SIMD void add_parts(oct *sum, const float *q, const oct *key, size_t keys, size_t rows,
+                           size_t bytes, lookahead *next, int wait) {
+    const size_t lines = (bytes + LINE - 1) / LINE;
+    UNROLLED for (size_t r = 0; r < rows; r++) {
+        oct query = o_load(q + r * 8);
+        UNROLLED for (size_t j = 0; j < keys; j++) {
+            sum[j * rows + r] = o_fma(query, key[j], sum[j * rows + r]);
+        }
+        UNROLLED for (size_t n = r * lines / rows; n < (r + 1) * lines / rows; n++) {
+            next->at = wait ? o_after(sum[(keys - 1) * rows + r], next->at) : next->at;
+            prefetch_keys(next, bytes / lines);
+        }
+    }
+}
+
+/* Eight scores, those of `rows` rows side by side, to where they belong; `count` keys exist. */
+static SIMD void store_scores(float *s, oct score, size_t count, size_t rows) {
+    float lane[8];
+    if (rows == 8 || (rows == 4 && count >= 2)) {
+        o_store(s, score);
+        return;
+    }
+    o_store(lane, score);
+    for (size_t j = 0; j < count; j++) {
+        UNROLLED for (size_t r = 0; r < rows; r++) {
+            s[j * attn_lanes(rows) + r] = lane[j * rows + r];
+        }
+    }
 }
 
 /*
- * Where to prefetch; nothing need exist there. `near` is what some keys of this group, or the next,
- * hold NEAR_LINES after the dimensions at hand. `row` and `at` go through the keys in the order of
- * memory, which is much faster than the order of their use.
+ * `rows` is 1, 4 or 8, and `keys` such that their product is a multiple of 8; of the keys `count`
+ * exist, the last of which stands in for the others.
  */
-typedef struct lookahead {
-    uintptr_t near, row;
-    size_t at;
-} lookahead;
-
-static SIMD void prefetch_key(lookahead *next, size_t bytes, size_t width, int64_t stride) {
-    __builtin_prefetch((const void *)next->near);
-    __builtin_prefetch((const void *)(next->row + next->at), 0, 2);
-    next->near += (uintptr_t)stride;
-    next->at += bytes < LINE ? bytes : LINE;
-    int over = next->at >= width;
-    next->row += over ? (uintptr_t)stride : 0;
-    next->at -= over ? width : 0;
-}
-
-/* The first n of turn_of(storage) dimensions; `next`, unless it is NULL, for rows of `width` bytes:
- * as many lines as were read, spread over the work. */
-static SIMD void add_turned(vec *sum, const float *q, const char *k, int64_t stride, size_t n,
-                            size_t rows, uint32_t storage, lookahead *next, size_t width) {
-    const size_t turn = turn_of(storage), bytes = LANES * turn * size_of(storage);
-    const size_t lines = (bytes + LINE - 1) / LINE;
-    vec x[TURN_NARROW];
-    v_load_turned(x, k, stride, storage);
-    __asm__("" : "+r"(q)); /* load its elements again: they are too many to keep in registers */
-    UNROLLED for (size_t e = 0; e < turn; e++) {
-        if (e < n) {
-            UNROLLED for (size_t r = 0; r < rows; r++) {
-                sum[r] = v_fma(v_set(q[e * attn_lanes(rows) + r]), x[e], sum[r]);
-            }
-        }
-        if (next && e * lines / turn != (e + 1) * lines / turn) {
-            prefetch_key(next, bytes, width, stride);
-        }
+static SIMD void score_octs(float *s, const float *q, const char *k, int64_t stride, size_t d,
+                            float scale, size_t count, size_t keys, size_t rows,
+                            uint32_t storage) {
+    const size_t size = size_of(storage), few = attn_few(rows);
+    lookahead next = {(uintptr_t)k + NEAR_KEYS / size * (uintptr_t)stride,
+                      (uintptr_t)k + FAR_KEYS / size * (uintptr_t)stride, 0, d * size, stride};
+    oct sum[OCT_SUMS], x[OCT_SUMS];
+    const char *key[OCT_SUMS];
+    UNROLLED for (size_t n = 0; n < keys * rows; n++) { sum[n] = o_set(0.0f); }
+    UNROLLED for (size_t j = 0; j < keys; j++) {
+        key[j] = k + (int64_t)(j < count ? j : count - 1) * stride;
     }
-}
-
-/* The same for what is left of a row, or of a tile: elements are widened one by one, which is slow
- * where a narrow d is no multiple of TURN_NARROW. */
-static SIMD void add_part(vec *sum, const float *q, const char *k, int64_t stride, size_t n,
-                          size_t count, size_t rows, uint32_t storage) {
-    float block[LANES * TURN] = {0};
-    for (size_t l = 0; l < count; l++) {
-        for (size_t e = 0; e < n; e++) {
-            const char *from = k + (int64_t)l * stride + e * size_of(storage);
-            block[l * TURN + e] = (float)attn_load(storage, from);
-        }
-    }
-    add_turned(sum, q, (const char *)block, TURN * sizeof(float), n, rows, ATTEST_F32, NULL, 0);
-}
-
-/* The sums of `count` keys, scaled, to where their scores belong. */
-static SIMD void store_group(float *s, const vec *sum, float scale, size_t count, size_t rows) {
-    const size_t lanes = attn_lanes(rows);
-    vec score[FEW_ROWS];
-    float lane[FEW_ROWS * LANES];
-    UNROLLED for (size_t r = 0; r < rows; r++) { score[r] = v_mul(v_set(scale), sum[r]); }
-    if (count == LANES && rows == 4) {
-        v_store_turned(s, score);
-        return;
-    }
-    UNROLLED for (size_t r = 0; r < rows; r++) { v_store(lane + r * LANES, score[r]); }
-    for (size_t l = 0; l < count; l++) {
-        UNROLLED for (size_t r = 0; r < rows; r++) { s[l * lanes + r] = lane[r * LANES + l]; }
-    }
-}
-
-/* LANES keys, or fewer at the end of a tile. */
-static SIMD void score_group(float *s, const float *q, const char *k, int64_t stride, size_t d,
-                             float scale, size_t count, size_t rows, uint32_t storage) {
-    const size_t size = size_of(storage), turn = turn_of(storage), width = d * size;
-    const size_t lanes = attn_lanes(rows);
-    lookahead next = {0, (uintptr_t)k + FAR_KEYS * (uintptr_t)stride, 0};
-    vec sum[FEW_ROWS];
     size_t c = 0;
-    UNROLLED for (size_t r = 0; r < rows; r++) { sum[r] = v_set(0.0f); }
-    for (; c + turn <= d && count == LANES; c += turn) {
-        const size_t at = c * size;
-        size_t key = at % LINE * LANES / LINE, line = (at / LINE + NEAR_LINES) * LINE;
-        for (; line >= width; line -= width) {
-            key += LANES;
+    for (; c + 8 <= d; c += 8, q += few * 8) {
+        UNROLLED for (size_t j = 0; j < keys; j++) { x[j] = load_oct(key[j] + c * size, storage); }
+        add_parts(sum, q, x, keys, rows, keys * 8 * size, &next, storage == ATTEST_F32);
+    }
+    if (c < d) {
+        UNROLLED for (size_t j = 0; j < keys; j++) {
+            x[j] = load_part(key[j] + c * size, d - c, storage);
         }
-        next.near = (uintptr_t)k + key * (uintptr_t)stride + line;
-        add_turned(sum, q + c * lanes, k + at, stride, turn, rows, storage, &next, width);
+        add_parts(sum, q, x, keys, rows, 0, NULL, 0);
     }
-    for (; c < d; c += TURN) {
-        add_part(sum, q + c * lanes, k + c * size, stride, d - c < TURN ? d - c : TURN, count, rows,
-                 storage);
+    UNROLLED for (size_t j = 0; j < keys; j += 8 / rows) {
+        if (j < count) {
+            oct score = o_mul(o_set(scale), o_sum_parts(sum + j * rows));
+            store_scores(s + j * attn_lanes(rows), score, count - j, rows);
+        }
     }
-    store_group(s, sum, scale, count, rows);
 }
 
-static SIMD void score_few(float *s, const float *q, const char *k, int64_t stride_elems,
-                           size_t rows, size_t keys, size_t d, float scale, uint32_t storage) {
+static SIMD void score_rows(float *s, const float *q, const char *k, int64_t stride, size_t count,
+                            size_t d, float scale, size_t keys, size_t rows, uint32_t storage) {
     const size_t lanes = attn_lanes(rows);
-    int64_t stride = stride_elems * (int64_t)size_of(storage);
-    size_t j = 0;
-    for (; j + LANES <= keys; j += LANES, k += LANES * stride) {
-        float *to = s + j * lanes;
-        if (rows == 1) {
-            score_group(to, q, k, stride, d, scale, LANES, 1, storage);
-        } else if (rows <= 4) {
-            score_group(to, q, k, stride, d, scale, LANES, 4, storage);
-        } else {
-            score_group(to, q, k, stride, d, scale, LANES, FEW_ROWS, storage);
-        }
+    for (; count >= keys; count -= keys, s += keys * lanes, k += (int64_t)keys * stride) {
+        score_octs(s, q, k, stride, d, scale, keys, keys, rows, storage);
     }
-    if (j < keys && rows <= 4) {
-        score_group(s + j * lanes, q, k, stride, d, scale, keys - j, 4, storage);
-    } else if (j < keys) {
-        score_group(s + j * lanes, q, k, stride, d, scale, keys - j, FEW_ROWS, storage);
+    if (count > 0) {
+        score_octs(s, q, k, stride, d, scale, count, keys, rows, storage);
     }
+}
+
+/* A function each: in a larger one, compilers keep sums in memory. */
+#define SCORE_FEW(name, keys, rows, storage)                                                       \
+    static __attribute__((noinline)) void name(float *s, const float *q, const char *k,            \
+                                               int64_t stride, size_t count, size_t d,             \
+                                               float scale) {                                      \
+        score_rows(s, q, k, stride, count, d, scale, keys, rows, storage);                         \
+    }
+SCORE_FEW(score_one_f32, 8, 1, ATTEST_F32)
+SCORE_FEW(score_one_f16, 8, 1, ATTEST_F16)
+SCORE_FEW(score_one_bf16, 8, 1, ATTEST_BF16)
+SCORE_FEW(score_four_f32, OCT_SUMS / 4, 4, ATTEST_F32)
+SCORE_FEW(score_four_f16, OCT_SUMS / 4, 4, ATTEST_F16)
+SCORE_FEW(score_four_bf16, OCT_SUMS / 4, 4, ATTEST_BF16)
+SCORE_FEW(score_eight_f32, OCT_SUMS / 8, 8, ATTEST_F32)
+SCORE_FEW(score_eight_f16, OCT_SUMS / 8, 8, ATTEST_F16)
+SCORE_FEW(score_eight_bf16, OCT_SUMS / 8, 8, ATTEST_BF16)
+
+static void score_few(float *s, const float *q, const char *k, int64_t stride_elems, size_t rows,
+                      size_t keys, size_t d, float scale, uint32_t storage) {
+    typedef void (*score_fn)(float *, const float *, const char *, int64_t, size_t, size_t, float);
+    static const score_fn functions[3][3] = {
+        {score_one_f32, score_one_f16, score_one_bf16},
+        {score_four_f32, score_four_f16, score_four_bf16},
+        {score_eight_f32, score_eight_f16, score_eight_bf16},
+    };
+    size_t type = storage == ATTEST_F32 ? 0 : storage == ATTEST_F16 ? 1 : 2;
+    score_fn function = functions[rows == 1 ? 0 : rows <= 4 ? 1 : 2][type];
+    function(s, q, k, stride_elems * (int64_t)size_of(storage), keys, d, scale);
 }
 
 static void scores_narrow(float *s, const float *q, const void *k, uint32_t storage, int64_t first,
                           int64_t k_stride, size_t rows, size_t keys, size_t d, float scale) {
     const char *from = (const char *)k + first * k_stride * 2;
-    if (storage == ATTEST_F16) {
-        score_few(s, q, from, k_stride, rows, keys, d, scale, ATTEST_F16);
-    } else {
-        score_few(s, q, from, k_stride, rows, keys, d, scale, ATTEST_BF16);
-    }
+    score_few(s, q, from, k_stride, rows, keys, d, scale, storage);
 }

@@ -38,28 +38,75 @@ void ATTN_NAME(attn_load_real)(attn_real *to, const void *from, int64_t position
 }
 #endif
 
-static void turn(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d,
-                 size_t lanes) {
-    for (size_t r = 0; r < lanes; r++) {
+static void turn(attn_real *q, const attn_real *from, const int64_t *at, size_t rows, size_t d) {
+    for (size_t r = 0; r < ROWS; r++) {
         for (size_t c = 0; c < d; c++) {
-            q[c * lanes + r] = r < rows ? from[at[r] + (int64_t)c] : ZERO;
+            q[c * ROWS + r] = r < rows ? from[at[r] + (int64_t)c] : ZERO;
         }
     }
 }
 
+/* One key. Rows are many: the inner loops run along them. */
+static void score_rows(attn_real *lane, const attn_real *q, const attn_real *key, size_t rows,
+                       size_t d) {
+    attn_real part[ATTN_PARTS][ROWS];
+    for (size_t p = 0; p < ATTN_PARTS; p++) {
+        for (size_t r = 0; r < rows; r++) {
+            part[p][r] = ZERO;
+        }
+        for (size_t c = p; c < d; c += ATTN_PARTS) {
+            for (size_t r = 0; r < rows; r++) {
+                part[p][r] = ACCUMULATE(q[c * ROWS + r], key[c], part[p][r]);
+            }
+        }
+    }
+    for (size_t half = ATTN_PARTS / 2; half > 0; half /= 2) {
+        for (size_t p = 0; p < half; p++) {
+            for (size_t r = 0; r < rows; r++) {
+                part[p][r] = ADD(part[p][r], part[p + half][r]);
+            }
+        }
+    }
+    for (size_t r = 0; r < rows; r++) {
+        lane[r] = part[0][r];
+    }
+}
+
+/* Leaves other values in `part`. */
+static attn_real sum_of_parts(attn_real *part) {
+    for (size_t half = ATTN_PARTS / 2; half > 0; half /= 2) {
+        for (size_t p = 0; p < half; p++) {
+            part[p] = ADD(part[p], part[p + half]);
+        }
+    }
+    return part[0];
+}
+
+/* One key and one of few rows: the inner loops run along the parts. */
+static attn_real score_few(const attn_real *q, const attn_real *key, size_t few, size_t d) {
+    attn_real part[ATTN_PARTS];
+    for (size_t p = 0; p < ATTN_PARTS; p++) {
+        part[p] = ZERO;
+    }
+    for (size_t c = 0; c < d; c += ATTN_PARTS, q += few * ATTN_PARTS) {
+        for (size_t p = 0; p < ATTN_PARTS && c + p < d; p++) {
+            part[p] = ACCUMULATE(q[p], key[c + p], part[p]);
+        }
+    }
+    return sum_of_parts(part);
+}
+
 static void scores(attn_real *s, const attn_real *q, const attn_real *k, int64_t k_stride,
                    size_t rows, size_t keys, size_t d, attn_real scale) {
-    const size_t lanes = attn_lanes(rows);
+    const size_t lanes = attn_lanes(rows), few = attn_few(rows);
     for (size_t j = 0; j < keys; j++) {
         const attn_real *key = k + (int64_t)j * k_stride;
         attn_real *lane = s + j * lanes;
-        for (size_t r = 0; r < rows; r++) {
-            lane[r] = ZERO;
+        for (size_t r = 0; few && r < rows; r++) {
+            lane[r] = score_few(q + r * ATTN_PARTS, key, few, d);
         }
-        for (size_t c = 0; c < d; c++) {
-            for (size_t r = 0; r < rows; r++) {
-                lane[r] = ACCUMULATE(q[c * lanes + r], key[c], lane[r]);
-            }
+        if (!few) {
+            score_rows(lane, q, key, rows, d);
         }
         for (size_t r = 0; r < rows; r++) {
             lane[r] = MUL(scale, lane[r]);
@@ -98,14 +145,17 @@ static void softmax(attn_real *s, attn_real *max, attn_real *sum, attn_real *fac
         }
         attn_real shift = SELECT(ISNINF(top), ZERO, top);
         factor[r] = WEIGHT(SUB(max[r], shift));
-        attn_real total = MUL(sum[r], factor[r]);
+        attn_real part[ATTN_PARTS];
+        for (size_t p = 0; p < ATTN_PARTS; p++) {
+            part[p] = ZERO;
+        }
         for (size_t j = 0; j < keys; j++) {
             attn_real weight = WEIGHT(SUB(s[j * lanes + r], shift));
             s[j * lanes + r] = weight;
-            total = ADD(total, weight);
+            part[j % ATTN_PARTS] = ADD(part[j % ATTN_PARTS], weight);
         }
         max[r] = top;
-        sum[r] = total;
+        sum[r] = ADD(MUL(sum[r], factor[r]), sum_of_parts(part));
     }
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The vector micro-kernels, one source over a thin layer for each instruction set
- * (simd_ATTN_SIMD.h). Each equals attn_micro_twin bit for bit: lanes are rows (scores, softmax) or
- * output columns (mix), and a lane does what the twin does, in its order.
+ * (simd_ATTN_SIMD.h). Each equals attn_micro_twin bit for bit: lanes are rows (scores, softmax),
+ * parts of a sum (the same for few rows) or output columns (mix), and a lane does what the twin
+ * does, in its order.
  *
- *   scores  SCORE_KEYS keys x SCORE_VECS vectors of rows in registers, along d;
- *           queries are loaded, key elements are broadcast from where K lies
+ *   scores  two parts of SCORE_KEYS keys x SCORE_VECS vectors of rows in registers, along d;
+ *           queries are loaded, key elements are broadcast from where K lies;
+ *           few rows: OCT_SUMS vectors of parts (micro_few_scores.h)
  *   mix     MIX_ROWS rows x MIX_VECS vectors of columns in registers, along the keys;
- *           values are loaded from where V lies, weights are broadcast (micro_mix.h)
+ *           values are loaded from where V lies, weights are broadcast (micro_mix.h);
+ *           values of 16 bits: octs of columns (micro_narrow_mix.h)
  *
  * One freedom: where the largest scores are zeros of both signs, the maximum may be either. The
  * weights, sums and factors it leads to are the same.
@@ -30,15 +33,15 @@
 enum { FEW_ROWS = 8, LINE = 64 };
 
 /*
- * How far ahead few rows prefetch: from memory FAR_KEYS, to the first cache NEAR_LINES of each key
- * and NEAR_KEYS values. Found by trying, with 128 columns of binary32: 32 to 64 keys, 3 to 5 lines
- * and 6 to 14 values are as good, fewer lines or values are worse. What is near must be little:
- * beside what streams through it, the first cache keeps about 4 KiB (measured on Zen 4).
+ * How far ahead few rows prefetch, in keys times the bytes of an element: from memory FAR_KEYS, to
+ * the first cache NEAR_KEYS and NEAR_VALUES. Found by trying, with 128 columns. What is near must
+ * be little: beside what streams through it, the first cache keeps about 4 KiB (measured on Zen 4).
  */
-enum { FAR_KEYS = 48, NEAR_LINES = 4, NEAR_KEYS = 10 };
+enum { FAR_KEYS = 4 * 48, NEAR_KEYS = 4 * 6, NEAR_VALUES = 4 * 10 };
 
 _Static_assert(ROWS % (LANES * SCORE_VECS) == 0, "rows fill whole panels");
-_Static_assert(ATTN_FEW_ROWS == 4 && ROWS > 4, "few rows fill a quad");
+_Static_assert(ATTN_FEW_ROWS == 4 && FEW_ROWS == 8 && ROWS > 8, "few rows fill a quad or an oct");
+_Static_assert(ATTN_PARTS == 8, "the parts of a score fill an oct");
 
 /* How many of `left` things to take at once: the largest step, a middle one, or one. */
 static SIMD size_t step_of(size_t left, size_t step) {
@@ -47,20 +50,17 @@ static SIMD size_t step_of(size_t left, size_t step) {
 
 static SIMD size_t size_of(uint32_t storage) { return storage == ATTEST_F32 ? 4 : 2; }
 
-/* The first n of LANES elements of a storage type, widened; the rest are 0. */
-static SIMD vec v_load_as(const char *p, size_t n, uint32_t storage) {
+/* `some`: the last vector of a row is cut to its first `some` columns; 0 for none. */
+static SIMD vec load_column(const float *p, size_t some) {
+    return some ? v_load_some(p, some) : v_load(p);
+}
+
+/* Eight elements of a storage type, widened. */
+static SIMD oct load_oct(const char *p, uint32_t storage) {
     const void *from = p;
-    if (storage == ATTEST_F32) {
-        return n == LANES ? v_load(from) : v_load_some(from, n);
-    }
-    if (n == LANES) {
-        return storage == ATTEST_F16 ? v_from_half(from) : v_from_brain(from);
-    }
-    float lane[LANES] = {0};
-    for (size_t l = 0; l < n; l++) {
-        lane[l] = (float)attn_load(storage, p + l * 2);
-    }
-    return v_load(lane);
+    return storage == ATTEST_F32   ? o_load(from)
+           : storage == ATTEST_F16 ? o_from_half(from)
+                                   : o_from_brain(from);
 }
 
 /* What lies `steps` strides from p, which need not exist: strides may be as large as they like. */
@@ -71,7 +71,7 @@ static SIMD void prefetch(const float *p, size_t steps, int64_t stride) {
 static SIMD void score_step(vec sum[SCORE_KEYS][SCORE_VECS], const float *q, const float *k,
                             int64_t k_stride, size_t keys, size_t vecs) {
     vec row[SCORE_VECS];
-    UNROLLED for (size_t v = 0; v < vecs; v++) { row[v] = v_load(q + v * LANES); }
+    UNROLLED for (size_t v = 0; v < vecs; v++) { row[v] = v_keep(v_load(q + v * LANES)); }
     UNROLLED for (size_t j = 0; j < keys; j++) {
         vec key = v_set(k[(int64_t)j * k_stride]);
         UNROLLED for (size_t v = 0; v < vecs; v++) {
@@ -80,34 +80,58 @@ static SIMD void score_step(vec sum[SCORE_KEYS][SCORE_VECS], const float *q, con
     }
 }
 
-/*
- * Constant `keys` and `vecs` after inlining: the sums live in registers, all but what the inner
- * loop needs; so the scale waits in memory. A round of the loop is a line of binary32: few enough
- * rounds for their end to be predicted, and a line of each key that follows is prefetched in each,
- * be it a key of the next tile.
- */
-enum { SCORE_STEPS = ROUND(16) };
-static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
-                             const float *scale, size_t keys, size_t vecs) {
-    vec sum[SCORE_KEYS][SCORE_VECS];
-    UNROLLED for (size_t j = 0; j < keys; j++) {
-        UNROLLED for (size_t v = 0; v < vecs; v++) { sum[j][v] = v_set(0.0f); }
-    }
-    size_t c = 0;
-    for (; keys == SCORE_KEYS && vecs == SCORE_VECS && c + SCORE_STEPS <= d; c += SCORE_STEPS) {
-        UNROLLED for (size_t e = 0; e < SCORE_STEPS; e++) {
-            if (e < SCORE_KEYS) {
-                prefetch(k + c, SCORE_KEYS + e, k_stride);
-            }
-            score_step(sum, q + (c + e) * ROWS, k + c + e, k_stride, keys, vecs);
-        }
-    }
-    for (; c < d; c++) {
-        score_step(sum, q + c * ROWS, k + c, k_stride, keys, vecs);
-    }
+static SIMD void score_add(vec total[SCORE_KEYS][SCORE_VECS],
+                           vec others[SCORE_KEYS][SCORE_VECS], size_t keys, size_t vecs) {
     UNROLLED for (size_t j = 0; j < keys; j++) {
         UNROLLED for (size_t v = 0; v < vecs; v++) {
-            v_store(s + j * ROWS + v * LANES, v_mul(v_set(*scale), sum[j][v]));
+            total[j][v] = v_add(total[j][v], others[j][v]);
+        }
+    }
+}
+
+/*
+ * Parts `first` and first + 4, added up. Constant `keys` and `vecs` after inlining: the sums live
+ * in registers. Two steps are a line of binary32; with part 0, a line of each key that follows is
+ * prefetched in them, be it a key of the next tile.
+ */
+static SIMD void score_pair(vec total[SCORE_KEYS][SCORE_VECS], const float *q, const float *k,
+                            int64_t k_stride, size_t d, size_t first, size_t keys, size_t vecs) {
+    vec others[SCORE_KEYS][SCORE_VECS];
+    UNROLLED for (size_t j = 0; j < keys; j++) {
+        UNROLLED for (size_t v = 0; v < vecs; v++) { total[j][v] = others[j][v] = v_set(0.0f); }
+    }
+    size_t c = first;
+    for (; c + 4 < d; c += 8) {
+        UNROLLED for (size_t j = 0; first == 0 && j < keys; j += 2) {
+            prefetch(k + c, SCORE_KEYS + j + c / 8 % 2, k_stride);
+        }
+        score_step(total, q + c * ROWS, k + c, k_stride, keys, vecs);
+        score_step(others, q + (c + 4) * ROWS, k + c + 4, k_stride, keys, vecs);
+    }
+    if (c < d) {
+        score_step(total, q + c * ROWS, k + c, k_stride, keys, vecs);
+    }
+    score_add(total, others, keys, vecs);
+}
+
+/* The even parts, or the odd ones. The first pair waits for the second in memory. */
+static SIMD void score_half(vec total[SCORE_KEYS][SCORE_VECS], const float *q, const float *k,
+                            int64_t k_stride, size_t d, size_t first, size_t keys, size_t vecs) {
+    vec others[SCORE_KEYS][SCORE_VECS];
+    score_pair(total, q, k, k_stride, d, first, keys, vecs);
+    score_pair(others, q, k, k_stride, d, first + 2, keys, vecs);
+    score_add(total, others, keys, vecs);
+}
+
+static SIMD void score_panel(float *s, const float *q, const float *k, int64_t k_stride, size_t d,
+                             const float *scale, size_t keys, size_t vecs) {
+    vec total[SCORE_KEYS][SCORE_VECS], others[SCORE_KEYS][SCORE_VECS];
+    score_half(total, q, k, k_stride, d, 0, keys, vecs);
+    score_half(others, q, k, k_stride, d, 1, keys, vecs);
+    score_add(total, others, keys, vecs);
+    UNROLLED for (size_t j = 0; j < keys; j++) {
+        UNROLLED for (size_t v = 0; v < vecs; v++) {
+            v_store(s + j * ROWS + v * LANES, v_mul(v_set(*scale), total[j][v]));
         }
     }
 }
@@ -119,19 +143,16 @@ static __attribute__((noinline)) void score_full(float *s, const float *q, const
 
 static SIMD void score_columns(float *s, const float *q, const float *k, int64_t k_stride,
                                size_t keys, size_t d, const float *scale, size_t vecs) {
-    for (size_t j = 0, step; j < keys; j += step) {
-        const float *from = k + (int64_t)j * k_stride;
-        float *to = s + j * ROWS;
-        step = step_of(keys - j, SCORE_KEYS);
-        if (step == SCORE_KEYS && vecs == SCORE_VECS) {
-            score_full(to, q, from, k_stride, d, scale);
-        } else if (step == SCORE_KEYS) {
-            score_panel(to, q, from, k_stride, d, scale, SCORE_KEYS, vecs);
-        } else if (step == 4) {
-            score_panel(to, q, from, k_stride, d, scale, 4, vecs);
+    for (; keys >= SCORE_KEYS; keys -= SCORE_KEYS, s += SCORE_KEYS * ROWS) {
+        if (vecs == SCORE_VECS) {
+            score_full(s, q, k, k_stride, d, scale);
         } else {
-            score_panel(to, q, from, k_stride, d, scale, 1, vecs);
+            score_panel(s, q, k, k_stride, d, scale, SCORE_KEYS, vecs);
         }
+        k += SCORE_KEYS * k_stride;
+    }
+    for (; keys > 0; keys--, s += ROWS, k += k_stride) {
+        score_panel(s, q, k, k_stride, d, scale, 1, vecs);
     }
 }
 
@@ -141,8 +162,7 @@ static SIMD void turn_rows(float *q, const float *from, const int64_t *at, size_
         size_t columns = d - c < LANES ? d - c : LANES;
         vec x[LANES];
         UNROLLED for (size_t l = 0; l < LANES; l++) {
-            x[l] = l < n ? v_load_as((const char *)(from + at[l] + c), columns, ATTEST_F32)
-                         : v_set(0.0f);
+            x[l] = l < n ? load_column(from + at[l] + c, columns % LANES) : v_set(0.0f);
         }
         v_transpose(x);
         UNROLLED for (size_t e = 0; e < LANES; e++) {
@@ -153,30 +173,8 @@ static SIMD void turn_rows(float *q, const float *from, const int64_t *at, size_
     }
 }
 
-/* Few rows: LANES columns become the quads of as many dimensions. */
-static SIMD void turn_few(float *q, const float *from, const int64_t *at, size_t rows, size_t d) {
-    size_t c = 0;
-    for (; c + LANES <= d; c += LANES) {
-        vec x[4];
-        UNROLLED for (size_t r = 0; r < 4; r++) {
-            x[r] = r < rows ? v_load(from + at[r] + c) : v_set(0.0f);
-        }
-        v_store_turned(q + c * 4, x);
-    }
-    for (; c < d; c++) {
-        for (size_t r = 0; r < 4; r++) {
-            q[c * 4 + r] = r < rows ? from[at[r] + (int64_t)c] : 0.0f;
-        }
-    }
-}
-
-static void turn(float *q, const float *from, const int64_t *at, size_t rows, size_t d,
-                 size_t lanes) {
+static void turn(float *q, const float *from, const int64_t *at, size_t rows, size_t d) {
     size_t r = 0;
-    if (lanes == 4) {
-        turn_few(q, from, at, rows, d);
-        return;
-    }
     for (; r < rows; r += LANES) {
         turn_rows(q + r, from, at + r, rows - r, d);
     }
@@ -298,36 +296,61 @@ static SIMD vec column_max(const float *s, vec max, size_t keys) {
     return v_max(v_max(top[3], top[2]), v_max(top[1], top[0]));
 }
 
-/* Few rows: a vector holds several keys. The sum still runs key by key. */
-static SIMD void softmax_few(float *s, float *max, float *sum, float *factor, size_t keys) {
-    const vec old = v_repeat_quad(v_load_some(max, 4));
-    const size_t whole = keys * 4 / LANES * LANES, end = keys * 4;
-    vec top[4] = {old, old, old, old};
-    size_t n = 0;
-    for (; n + 4 * LANES <= whole; n += 4 * LANES) {
-        UNROLLED for (size_t v = 0; v < 4; v++) {
-            top[v] = v_max(v_load(s + n + v * LANES), top[v]);
+/* Few rows: a vector holds several keys, and so several parts of the sum; QUAD_VECS hold them all.
+ * Of the lanes at s, n exist; the others are scores of -inf. */
+enum { QUAD_VECS = 4 * 8 / LANES };
+static SIMD vec load_scores(const float *s, size_t n) {
+    return n < LANES ? v_load_else(s, n, -INFINITY) : v_load(s);
+}
+
+static SIMD void max_few(vec top[QUAD_VECS], const float *s, size_t n) {
+    UNROLLED for (size_t v = 0; v < QUAD_VECS; v++) {
+        if (v * LANES < n) {
+            top[v] = v_max(load_scores(s + v * LANES, n - v * LANES), top[v]);
         }
     }
-    for (; n < end; n += 4) {
-        top[0] = v_max(v_repeat_quad(v_load_some(s + n, 4)), top[0]);
+}
+
+static SIMD void weigh_few(vec part[QUAD_VECS], float *s, vec shift, size_t n) {
+    UNROLLED for (size_t v = 0; v < QUAD_VECS; v++) {
+        float *at = s + v * LANES;
+        if (v * LANES < n) {
+            vec weight = v_exp(v_sub(load_scores(at, n - v * LANES), shift));
+            part[v] = v_add(part[v], weight);
+            if (n - v * LANES < LANES) {
+                v_store_some(at, weight, n - v * LANES);
+            } else {
+                v_store(at, weight);
+            }
+        }
     }
-    vec most = v_max_quads(v_max(v_max(top[3], top[2]), v_max(top[1], top[0])));
+}
+
+static SIMD void softmax_few(float *s, float *max, float *sum, float *factor, size_t keys) {
+    const size_t all = 4 * 8, end = keys * 4, whole = end - end % all;
+    const vec old = v_repeat_quad(v_load_some(max, 4));
+    vec top[QUAD_VECS], part[QUAD_VECS];
+    UNROLLED for (size_t v = 0; v < QUAD_VECS; v++) {
+        top[v] = old;
+        part[v] = v_set(0.0f);
+    }
+    for (size_t n = 0; n < whole; n += all) {
+        max_few(top, s + n, all);
+    }
+    max_few(top, s + whole, end - whole);
+    UNROLLED for (size_t v = 1; v < QUAD_VECS; v++) { top[0] = v_max(top[v], top[0]); }
+    vec most = v_max_quads(top[0]);
     vec shift = v_shift_of(most);
     vec shrink = v_exp(v_sub(old, shift));
-    vec total = v_mul(v_load_some(sum, 4), shrink);
-    for (n = 0; n < whole; n += LANES) {
-        vec weight = v_exp(v_sub(v_load(s + n), shift));
-        v_store(s + n, weight);
-        total = v_add_quads(total, weight);
+    for (size_t n = 0; n < whole; n += all) {
+        weigh_few(part, s + n, shift, all);
     }
-    for (; n < end; n += 4) {
-        vec weight = v_exp(v_sub(v_load_some(s + n, 4), shift));
-        v_store_some(s + n, weight, 4);
-        total = v_add(total, weight);
+    weigh_few(part, s + whole, shift, end - whole);
+    UNROLLED for (size_t half = QUAD_VECS / 2; half > 0; half /= 2) {
+        UNROLLED for (size_t v = 0; v < half; v++) { part[v] = v_add(part[v], part[v + half]); }
     }
     v_store_some(max, most, 4);
-    v_store_some(sum, total, 4);
+    v_store_some(sum, v_add(v_mul(v_load_some(sum, 4), shrink), v_add_quads(part[0])), 4);
     v_store_some(factor, shrink, 4);
 }
 
@@ -337,23 +360,32 @@ static void softmax(float *s, float *max, float *sum, float *factor, size_t rows
         return;
     }
     for (size_t r = 0; r < rows; r += LANES) {
-        vec old = v_load(max + r);
+        vec old = v_load(max + r), part[8];
         vec top = column_max(s + r, old, keys);
         vec shift = v_shift_of(top);
         vec shrink = v_exp(v_sub(old, shift));
-        vec total = v_mul(v_load(sum + r), shrink);
-        for (size_t j = 0; j < keys; j++) {
-            vec weight = v_exp(v_sub(v_load(s + j * ROWS + r), shift));
-            v_store(s + j * ROWS + r, weight);
-            total = v_add(total, weight);
+        UNROLLED for (size_t p = 0; p < 8; p++) { part[p] = v_set(0.0f); }
+        for (size_t j = 0; j < keys; j += 8) {
+            UNROLLED for (size_t p = 0; p < 8; p++) {
+                if (j + p < keys) {
+                    float *at = s + (j + p) * ROWS + r;
+                    vec weight = v_exp(v_sub(v_load(at), shift));
+                    v_store(at, weight);
+                    part[p] = v_add(part[p], weight);
+                }
+            }
+        }
+        UNROLLED for (size_t half = 4; half > 0; half /= 2) {
+            UNROLLED for (size_t p = 0; p < half; p++) { part[p] = v_add(part[p], part[p + half]); }
         }
         v_store(max + r, top);
-        v_store(sum + r, total);
+        v_store(sum + r, v_add(v_mul(v_load(sum + r), shrink), part[0]));
         v_store(factor + r, shrink);
     }
 }
 
 #include "micro_mix.h"
+#include "micro_narrow_mix.h"
 
 /* Rare (a value of a partial tile is not finite), so one vector at a time. */
 static void mix_some(float *o, const float *s, const float *factor, const float *v,

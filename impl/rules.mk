@@ -35,7 +35,7 @@ impl_x86_64 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
 impl_aarch64 := $(findstring aarch64,$(shell $(CC) -dumpmachine))
 impl_simd := $(if $(impl_x86_64),avx2 avx512)$(if $(impl_aarch64),neon)
 impl_flags_avx2 := -mavx2 -mfma -mf16c
-impl_flags_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
+impl_flags_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
 impl_vector := $(impl_simd:%=$(B)/impl/micro_vector_%.o) $(impl_simd:%=$(B)/impl/micro_wide_%.o)
 impl_twins := $(B)/impl/micro_twin_f32.o $(B)/impl/micro_twin_f64.o
 

@@ -11,7 +11,7 @@
 
 typedef __m256 vec;
 enum { LANES = 8 };
-enum { SCORE_KEYS = 6, SCORE_VECS = 2 }; /* 12 of 16 registers hold sums */
+enum { SCORE_KEYS = 3, SCORE_VECS = 2 }; /* 12 of 16 registers hold sums of two parts */
 enum { MIX_ROWS = 6, MIX_VECS = 2, WIDE_VECS = 4 };
 
 static SIMD vec v_load(const float *p) { return _mm256_loadu_ps(p); }
@@ -20,12 +20,6 @@ static SIMD void v_store(float *p, vec x) { _mm256_storeu_ps(p, x); }
 static SIMD vec v_keep(vec x) {
     __asm__("" : "+x"(x));
     return x;
-}
-/* The address, but not before x is known. */
-static SIMD uintptr_t v_after(vec x, uintptr_t address) {
-    int64_t zero = _mm_cvtsi128_si64(_mm_castps_si128(_mm256_castps256_ps128(x)));
-    __asm__("and $0, %0" : "+r"(zero) : : "cc");
-    return address + (uintptr_t)zero;
 }
 static SIMD vec v_set(float x) { return _mm256_set1_ps(x); }
 static SIMD vec v_add(vec x, vec y) { return _mm256_add_ps(x, y); }
@@ -41,6 +35,9 @@ static SIMD __m256i v_first(size_t n) {
 }
 static SIMD vec v_load_some(const float *p, size_t n) {
     return _mm256_maskload_ps(p, v_first(n));
+}
+static SIMD vec v_load_else(const float *p, size_t n, float x) {
+    return _mm256_blendv_ps(v_set(x), v_load_some(p, n), _mm256_castsi256_ps(v_first(n)));
 }
 static SIMD void v_store_some(float *p, vec x, size_t n) {
     _mm256_maskstore_ps(p, v_first(n), x);
@@ -91,48 +88,18 @@ static SIMD void v_transpose(vec x[LANES]) {
     }
 }
 
-/* Quads and turned blocks: as in simd_avx512.h, with two quads in a vector. */
-static SIMD vec v_add_quads(vec total, vec x) {
-    __m128 sum = _mm_add_ps(_mm256_castps256_ps128(total), _mm256_castps256_ps128(x));
-    return _mm256_castps128_ps256(_mm_add_ps(sum, _mm256_extractf128_ps(x, 1)));
-}
+/* Quads: as in simd_avx512.h, with two in a vector. */
+static SIMD vec v_add_quads(vec x) { return v_add(x, _mm256_permute2f128_ps(x, x, 1)); }
 static SIMD vec v_repeat_quad(vec x) { return _mm256_permute2f128_ps(x, x, 0); }
 
 static SIMD vec v_max_quads(vec x) { return v_max(x, _mm256_permute2f128_ps(x, x, 1)); }
-static SIMD void v_store_turned(float *p, const vec x[4]) {
-    vec y[4] = {x[0], x[1], x[2], x[3]};
-    v_turn_quads(y);
-    UNROLLED for (int n = 0; n < 2; n++) {
-        v_store(p + n * LANES, _mm256_permute2f128_ps(y[2 * n], y[2 * n + 1], 0x20));
-        v_store(p + (n + 2) * LANES, _mm256_permute2f128_ps(y[2 * n], y[2 * n + 1], 0x31));
-    }
-}
-enum { TURN = 4, TURN_NARROW = TURN };
-static SIMD vec v_load_pair(const char *p, const char *q, uint32_t storage) {
-    if (storage == ATTEST_F32) {
-        const float *low = (const float *)(const void *)p, *high = (const float *)(const void *)q;
-        return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high),
-                                    1);
-    }
-    __m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)p),
-                                      _mm_loadl_epi64((const __m128i *)(const void *)q));
-    return storage == ATTEST_F16 ? _mm256_cvtph_ps(both)
-                                 : _mm256_castsi256_ps(_mm256_slli_epi32(
-                                       _mm256_cvtepu16_epi32(both), 16));
-}
-static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint32_t storage) {
-    UNROLLED for (int n = 0; n < TURN; n++) {
-        x[n] = v_load_pair(p + n * stride, p + (n + 4) * stride, storage);
-    }
-    v_turn_quads(x);
-}
 
-static SIMD vec v_from_half(const uint16_t *p) {
-    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p));
-}
-static SIMD vec v_from_brain(const uint16_t *p) {
-    __m256i words = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(words, 16));
-}
+typedef vec oct;
+enum { OCT_SUMS = 8, OCT_COLUMNS = 2 };
+#include "simd_oct.h"
+
+static SIMD uintptr_t v_after(vec x, uintptr_t address) { return o_after(x, address); }
+static SIMD vec v_from_half(const uint16_t *p) { return o_from_half(p); }
+static SIMD vec v_from_brain(const uint16_t *p) { return o_from_brain(p); }
 
 #endif

@@ -11,7 +11,7 @@
 
 typedef float32x4_t vec;
 enum { LANES = 4 };
-enum { SCORE_KEYS = 6, SCORE_VECS = 4 }; /* 24 of 32 registers hold sums */
+enum { SCORE_KEYS = 3, SCORE_VECS = 4 }; /* 24 of 32 registers hold sums of two parts */
 enum { MIX_ROWS = 6, MIX_VECS = 4, WIDE_VECS = 8 };
 
 static SIMD vec v_load(const float *p) { return vld1q_f32(p); }
@@ -34,13 +34,14 @@ static SIMD vec v_fma(vec x, vec y, vec z) { return vfmaq_f32(z, x, y); }
 /* x > y ? x : y, lane by lane: a NaN in x is passed over, one in y is kept. */
 static SIMD vec v_max(vec x, vec y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
 
-static SIMD vec v_load_some(const float *p, size_t n) {
-    float lane[LANES] = {0};
+static SIMD vec v_load_else(const float *p, size_t n, float x) {
+    float lane[LANES] = {x, x, x, x};
     for (size_t l = 0; l < n; l++) {
         lane[l] = p[l];
     }
     return v_load(lane);
 }
+static SIMD vec v_load_some(const float *p, size_t n) { return v_load_else(p, n, 0.0f); }
 static SIMD void v_store_some(float *p, vec x, size_t n) {
     float lane[LANES];
     v_store(lane, x);
@@ -86,24 +87,41 @@ static SIMD vec v_from_brain(const uint16_t *p) {
     return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(vld1_u16(p)), 16));
 }
 
-/* Quads and turned blocks: as in simd_avx512.h, with one quad in a vector. */
-static SIMD vec v_add_quads(vec total, vec x) { return v_add(total, x); }
+/* Quads: as in simd_avx512.h, with one in a vector. */
+static SIMD vec v_add_quads(vec x) { return x; }
 static SIMD vec v_repeat_quad(vec x) { return x; }
 static SIMD vec v_max_quads(vec x) { return x; }
-static SIMD void v_store_turned(float *p, const vec x[4]) {
-    vec y[4] = {x[0], x[1], x[2], x[3]};
-    v_transpose(y);
-    UNROLLED for (size_t n = 0; n < 4; n++) { v_store(p + n * LANES, y[n]); }
+
+/* Octs: as in simd_oct.h. */
+typedef struct oct {
+    vec low, high;
+} oct;
+enum { OCT_SUMS = 8, OCT_COLUMNS = 2 };
+static SIMD oct o_load(const float *p) { return (oct){v_load(p), v_load(p + 4)}; }
+static SIMD void o_store(float *p, oct x) {
+    v_store(p, x.low);
+    v_store(p + 4, x.high);
 }
-enum { TURN = 4, TURN_NARROW = TURN };
-static SIMD void v_load_turned(vec x[TURN], const char *p, int64_t stride, uint32_t storage) {
-    UNROLLED for (int n = 0; n < TURN; n++) {
-        const void *from = p + n * stride;
-        x[n] = storage == ATTEST_F32   ? v_load(from)
-               : storage == ATTEST_F16 ? v_from_half(from)
-                                       : v_from_brain(from);
+static SIMD oct o_set(float x) { return (oct){v_set(x), v_set(x)}; }
+static SIMD oct o_mul(oct x, oct y) { return (oct){v_mul(x.low, y.low), v_mul(x.high, y.high)}; }
+static SIMD oct o_fma(oct x, oct y, oct z) {
+    return (oct){v_fma(x.low, y.low, z.low), v_fma(x.high, y.high, z.high)};
+}
+static SIMD uintptr_t o_after(oct x, uintptr_t number) { return v_after(x.low, number); }
+static SIMD oct o_from_half(const uint16_t *p) { return (oct){v_from_half(p), v_from_half(p + 4)}; }
+static SIMD oct o_from_brain(const uint16_t *p) {
+    return (oct){v_from_brain(p), v_from_brain(p + 4)};
+}
+static SIMD vec v_sum_parts(const oct x[4]) {
+    vec y[4], z[2];
+    UNROLLED for (int n = 0; n < 4; n++) { y[n] = v_add(x[n].low, x[n].high); }
+    UNROLLED for (int n = 0; n < 2; n++) {
+        vec even = y[2 * n], odd = y[2 * n + 1];
+        z[n] = v_add(vcombine_f32(vget_low_f32(even), vget_low_f32(odd)),
+                     vcombine_f32(vget_high_f32(even), vget_high_f32(odd)));
     }
-    v_transpose(x);
+    return vpaddq_f32(z[0], z[1]);
 }
+static SIMD oct o_sum_parts(const oct x[8]) { return (oct){v_sum_parts(x), v_sum_parts(x + 4)}; }
 
 #endif

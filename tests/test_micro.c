@@ -112,17 +112,48 @@ static int same_lanes(const float *a, const float *b, size_t rows, size_t keys, 
 /* Of rows of d elements; 0 repeats one. */
 static int64_t some_stride(size_t d) { return draw() % 8 == 0 ? 0 : (int64_t)(d + draw() % GAP); }
 
+/* Rows of d queries as scores want them: see attn_micro. */
+static float *placed(const float *rows_of_q, size_t rows, size_t d) {
+    const size_t few = attn_few(rows), parts = (d + 7) / 8;
+    float *q = calloc(few ? parts * few * 8 : d * ROWS, sizeof *q);
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < d; c++) {
+            q[few ? (c / 8 * few + r) * 8 + c % 8 : c * ROWS + r] = rows_of_q[r * d + c];
+        }
+    }
+    return q;
+}
+
+/* One score by its definition in frame.h. */
+static float score(const float *q, const float *k, size_t d, float scale) {
+    float part[8] = {0};
+    for (size_t c = 0; c < d; c++) {
+        part[c % 8] = fmaf(q[c], k[c], part[c % 8]);
+    }
+    float even = (part[0] + part[4]) + (part[2] + part[6]);
+    float odd = (part[1] + part[5]) + (part[3] + part[7]);
+    return scale * (even + odd);
+}
+
 static void check_scores(const attn_micro_f32 *m, size_t rows, size_t keys, size_t d) {
     int special = draw() % 4 == 0;
     int64_t stride = some_stride(d);
     const size_t lanes = attn_lanes(rows), n = keys * lanes;
-    float *q = values(d * lanes, special), *k = values((keys - 1) * (size_t)stride + d, special);
+    float *of_rows = values(rows * d, special), *q = placed(of_rows, rows, d);
+    float *k = values((keys - 1) * (size_t)stride + d, special);
     float *got = values(n, 0), *expected = copy(got, n), scale = value(0);
     m->scores(got, q, k, stride, rows, keys, d, scale);
     attn_micro_twin_f32.scores(expected, q, k, stride, rows, keys, d, scale);
     if (!same_lanes(got, expected, rows, keys, lanes)) {
         fail_msg("%s: scores differ at m = %zu, n = %zu, d = %zu", m->name, rows, keys, d);
     }
+    for (size_t j = 0; j < keys; j++) {
+        for (size_t r = 0; r < rows; r++) {
+            float defined = score(of_rows + r * d, k + (int64_t)j * stride, d, scale);
+            assert_true(same(expected[j * lanes + r], defined));
+        }
+    }
+    free(of_rows);
     free(q);
     free(k);
     free(got);
@@ -152,12 +183,11 @@ static void test_turn(void **state) {
                 for (size_t r = 0; r < rows; r++) {
                     at[r] = (int64_t)((rows - 1 - r) * d); /* the last row first: exact ends */
                 }
-                size_t lanes = draw() % 4 ? attn_lanes(rows) : ROWS; /* of queries, of a mask */
-                float *from = values(rows * d, 1), *got = values(d * lanes, 0);
-                float *expected = values(d * lanes, 0);
-                engines[n]->micro->turn(got, from, at, rows, d, lanes);
-                attn_micro_twin_f32.turn(expected, from, at, rows, d, lanes);
-                assert_true(same_lanes(got, expected, lanes, d, lanes));
+                float *from = values(rows * d, 1), *got = values(d * ROWS, 0);
+                float *expected = values(d * ROWS, 0);
+                engines[n]->micro->turn(got, from, at, rows, d);
+                attn_micro_twin_f32.turn(expected, from, at, rows, d);
+                assert_true(same_lanes(got, expected, ROWS, d, ROWS));
                 free(from);
                 free(got);
                 free(expected);
@@ -335,7 +365,8 @@ static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows
         wide[c] = (float)attn_load(storage, stored + stride + c);
     }
     const size_t lanes = attn_lanes(rows);
-    float *q = thirds(d * lanes), *s = thirds(keys * lanes), *twin_s = copy(s, keys * lanes);
+    float *of_rows = thirds(rows * d), *q = placed(of_rows, rows, d);
+    float *s = thirds(keys * lanes), *twin_s = copy(s, keys * lanes);
     float *o = values(rows * d, 0), *twin_o = copy(o, rows * d), *factor = values(ROWS, 0);
     e->micro->mix_narrow(o, s, factor, stored, storage, 1, (int64_t)stride, rows, keys, d);
     attn_micro_twin_f32.mix(twin_o, s, factor, wide, (int64_t)stride, rows, keys, d);
@@ -351,6 +382,7 @@ static void check_narrow(const attn_engine_f32 *e, uint32_t storage, size_t rows
     }
     free(stored);
     free(wide);
+    free(of_rows);
     free(q);
     free(s);
     free(twin_s);

@@ -17,7 +17,8 @@ static attn_real queries[ROWS * D], keys_[MAX_KEYS * D], values[MAX_KEYS * D];
 static unsigned char mask[ROWS * MAX_KEYS];
 static attn_real max[ROWS], sum[ROWS], o[ROWS * D];
 static unsigned char seen[ROWS];
-static attn_real s_q[D * ROWS], s_k[TILE * D], s_v[TILE * D], s_s[TILE * ROWS], s_bias[TILE * ROWS];
+static attn_real s_q[(D + ATTN_PARTS - 1) * ROWS], s_k[TILE * D], s_v[TILE * D];
+static attn_real s_s[TILE * ROWS], s_bias[TILE * ROWS];
 static attn_real s_line[TILE + D], s_factor[ROWS];
 static unsigned char s_visible[TILE * ROWS];
 

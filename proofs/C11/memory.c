@@ -58,7 +58,8 @@ int main(void) {
     }
     const size_t word = sizeof(attn_real);
     const ATTN_NAME(attn_scratch) scratch = {
-        .q = exactly(D * ROWS, word), .k = exactly(TILE * D, word), .v = exactly(TILE * D, word),
+        .q = exactly((D + ATTN_PARTS - 1) * ROWS, word), .k = exactly(TILE * D, word),
+        .v = exactly(TILE * D, word),
         .s = exactly(TILE * ROWS, word), .bias = exactly(TILE * ROWS, word),
         .line = exactly(D > TILE ? D : TILE, word), .factor = exactly(ROWS, word),
         .visible = exactly(TILE * ROWS, 1),

@@ -2,7 +2,7 @@
 /*
  * provenance.h - the reading in which a scalar is where it came from: the keys whose scores,
  * weights or values are in it. Each operation asserts what makes it legal in an online softmax and
- * fails with a name of its own. Row and key sets are bit sets.
+ * fails with a name of its own. Sets of keys and of dimensions are bit sets.
  *
  *   kind      row  key  set                         ref
  *   ZERO      the exact number 0
@@ -13,7 +13,7 @@
  *   KEY       key, dim
  *   VALUE     key, dim, finite or not
  *   PRODUCT   row, key, dim
- *   SCORE     row, key; dims added so far         (full once dim == D)
+ *   SCORE     row, key             dims added so far (full once they are all)
  *   PEAK      row                  keys it covers
  *   GAP       row, key or none     target         the peak it is taken from
  *   WEIGHT    row, key             peak it is relative to
@@ -61,6 +61,9 @@ static void p_read(attn_real x) {
           "unseen key is not read");
 }
 
+/* A score with every dimension in it. */
+static _Bool p_full(attn_real x) { return x.kind == P_SCORE && x.set == (1 << D) - 1; }
+
 static attn_real p_mul(attn_real x, attn_real y) {
     p_read(x);
     p_read(y);
@@ -69,7 +72,7 @@ static attn_real p_mul(attn_real x, attn_real y) {
         return p_make(P_PRODUCT, x.row, y.kind == P_ZERO ? 255 : y.key, x.dim, 0, 0);
     }
     if (x.kind == P_SCALE) {
-        LEGAL(y.kind == P_SCORE && y.dim == D, "scale meets a full score");
+        LEGAL(p_full(y), "scale meets a full score");
         return y;
     }
     if (x.kind == P_FACTOR || y.kind == P_FACTOR) { /* a sum or output moves to a new peak */
@@ -99,11 +102,22 @@ static attn_real p_add(attn_real x, attn_real y) {
         return x;
     }
     if (y.kind == P_PRODUCT) {
-        LEGAL(x.kind == P_ZERO ? y.dim == 0
-                               : x.kind == P_SCORE && x.row == y.row && x.key == y.key &&
-                                     x.dim == y.dim,
-              "dot product of one pair in order");
-        return p_make(P_SCORE, y.row, y.key, (uint8_t)(y.dim + 1), 0, 0);
+        y = p_make(P_SCORE, y.row, y.key, 0, (uint8_t)(1 << y.dim), 0);
+    }
+    if (x.kind == P_ZERO && (y.kind == P_SCORE || y.kind == P_TOTAL)) {
+        return y;
+    }
+    if (y.kind == P_SCORE) {
+        LEGAL(x.kind == P_SCORE && x.row == y.row && x.key == y.key, "dot product of one pair");
+        LEGAL((x.set & y.set) == 0, "each dimension once");
+        x.set |= y.set;
+        return x;
+    }
+    if (y.kind == P_TOTAL) { /* parts of a sum */
+        LEGAL(x.kind == P_TOTAL && x.row == y.row && x.ref == y.ref, "sum has one peak");
+        LEGAL((x.set & y.set) == 0, "once in the sum");
+        x.set |= y.set;
+        return x;
     }
     if (y.kind == P_WEIGHT) {
         LEGAL(p_visible(y.row, y.key), "visible in the sum");
@@ -131,7 +145,7 @@ static attn_real p_max(attn_real x, attn_real y) {
     if (x.kind == P_NINF) {
         return y;
     }
-    LEGAL(x.kind == P_SCORE && x.dim == D && p_visible(x.row, x.key), "visible in the maximum");
+    LEGAL(p_full(x) && p_visible(x.row, x.key), "visible in the maximum");
     LEGAL(y.kind == P_NINF || (y.kind == P_PEAK && y.row == x.row), "maximum of one row");
     return p_make(P_PEAK, x.row, 0, 0, (uint8_t)((y.kind == P_NINF ? 0 : y.set) | 1 << x.key), 0);
 }
