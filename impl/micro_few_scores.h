@@ -45,9 +45,11 @@ static SIMD void add_parts(oct *sum, const float *q, const oct *key, size_t keys
         UNROLLED for (size_t j = 0; j < keys; j++) {
             sum[j * rows + r] = o_fma(query, key[j], sum[j * rows + r]);
         }
-        UNROLLED for (size_t n = r * lines / rows; n < (r + 1) * lines / rows; n++) {
-            next->at = wait ? o_after(sum[(keys - 1) * rows + r], next->at) : next->at;
-            prefetch_keys(next, bytes / lines);
+        UNROLLED for (size_t n = 0; n < lines; n++) {
+            if (((n + 1) * rows - 1) / lines == r) {
+                next->at = wait ? o_after(sum[(keys - 1) * rows + r], next->at) : next->at;
+                prefetch_keys(next, bytes / lines);
+            }
         }
     }
 }
