@@ -318,11 +318,12 @@ static void chunks_in_use(const job *j, const block_t *block, int64_t *first, in
 static void whole_block(const job *j, desk *d, block_t *block, int64_t number) {
     fill_block(block, j, number);
     ATTN_NAME(attn_block_start)(block, j->engine->micro, &d->scratch);
-    ATTN_NAME(attn_state_begin)(&d->total, block, 1);
     int64_t first, last;
     chunks_in_use(j, block, &first, &last);
     if (first < last && !block->has_sinks) { /* merging into nothing would give these bits */
         run_chunk(j, block, &d->scratch, &d->total, first++);
+    } else {
+        ATTN_NAME(attn_state_begin)(&d->total, block, 1);
     }
     for (int64_t chunk = first; chunk < last; chunk++) {
         run_chunk(j, block, &d->scratch, &d->part, chunk);

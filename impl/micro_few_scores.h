@@ -13,11 +13,14 @@ typedef struct lookahead {
     int64_t stride;
 } lookahead;
 
-/* `bytes` of each, a line at most. */
-static SIMD void prefetch_keys(lookahead *next, size_t bytes) {
-    __builtin_prefetch((const void *)(next->near + next->at));
-    __builtin_prefetch((const void *)(next->far + next->at), 0, 2);
-    next->at += bytes;
+/* A line of what is near; then the same of what is far, and on by `bytes`. */
+static SIMD void prefetch_near(const lookahead *next, size_t at) {
+    __builtin_prefetch((const void *)(next->near + at));
+}
+
+static SIMD void prefetch_far(lookahead *next, size_t at, size_t bytes) {
+    __builtin_prefetch((const void *)(next->far + at), 0, 2);
+    next->at = at + bytes;
     if (next->at >= next->width) {
         next->at = next->at - next->width < next->width ? next->at - next->width : 0;
         next->near += (uintptr_t)next->stride;
@@ -35,8 +38,9 @@ static SIMD oct load_part(const char *p, size_t n, uint32_t storage) {
     return o_load(lane);
 }
 
-/* Eight dimensions of `keys` keys for `rows` rows; as many `bytes` as they have are prefetched,
- * spread over the work, and `wait` for it as in micro_mix.h. */
+/* Eight dimensions of `keys` keys for `rows` rows; as many `bytes` as they have are prefetched, near
+ * and far in turn, spread over the work (both at once are slower), and `wait` for it as in
+ * micro_mix.h. */
 static SIMD void add_parts(oct *sum, const float *q, const oct *key, size_t keys, size_t rows,
                            size_t bytes, lookahead *next, int wait) {
     const size_t lines = (bytes + LINE - 1) / LINE;
@@ -45,10 +49,14 @@ static SIMD void add_parts(oct *sum, const float *q, const oct *key, size_t keys
         UNROLLED for (size_t j = 0; j < keys; j++) {
             sum[j * rows + r] = o_fma(query, key[j], sum[j * rows + r]);
         }
-        UNROLLED for (size_t n = 0; n < lines; n++) {
-            if (((n + 1) * rows - 1) / lines == r) {
-                next->at = wait ? o_after(sum[(keys - 1) * rows + r], next->at) : next->at;
-                prefetch_keys(next, bytes / lines);
+        UNROLLED for (size_t n = 0; n < 2 * lines; n++) {
+            if (n * rows / (2 * lines) == r) {
+                size_t at = wait ? o_after(sum[(keys - 1) * rows + r], next->at) : next->at;
+                if (n % 2 == 0) {
+                    prefetch_near(next, at);
+                } else {
+                    prefetch_far(next, at, bytes / lines);
+                }
             }
         }
     }

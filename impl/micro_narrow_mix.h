@@ -5,7 +5,7 @@
  * line is prefetched twice, as in micro_mix.h, but waits for nothing: these values take longer to
  * compute with than to read.
  */
-enum { NARROW_ROWS = 4, NARROW_KEYS = 32, NARROW_STEPS = ROUND(2) };
+enum { NARROW_ROWS = 4, NARROW_KEYS = 48, NARROW_STEPS = ROUND(2) };
 
 /* One key. `some`, if not 0: how many columns of the only oct there are. */
 static SIMD void narrow_step(oct sum[NARROW_ROWS][OCT_COLUMNS], const float *s, const char *v,

@@ -23,16 +23,17 @@ static SIMD oct o_from_brain(const uint16_t *p) {
     return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(words), place));
 }
 
-/* Lane i is the sum of the parts of x[i]: 4 and 4, 2 and 2, 1 and 1. */
+/* Lane i is the sum of the parts of x[i]: 4 and 4, 2 and 2, 1 and 1. A blend takes any port, a
+ * shuffle one of two, of which multiplications need one. */
 static SIMD oct o_sum_parts(const oct x[8]) {
     oct y[4], z[2];
     UNROLLED for (int n = 0; n < 4; n++) {
-        y[n] = _mm256_add_ps(_mm256_permute2f128_ps(x[n], x[n + 4], 0x20),
-                             _mm256_permute2f128_ps(x[n], x[n + 4], 0x31));
+        y[n] = _mm256_add_ps(_mm256_blend_ps(x[n], x[n + 4], 0xf0),
+                             _mm256_permute2f128_ps(x[n], x[n + 4], 0x21));
     }
     UNROLLED for (int n = 0; n < 2; n++) {
-        z[n] = _mm256_add_ps(_mm256_shuffle_ps(y[2 * n], y[2 * n + 1], 0x44),
-                             _mm256_shuffle_ps(y[2 * n], y[2 * n + 1], 0xee));
+        z[n] = _mm256_add_ps(_mm256_blend_ps(y[2 * n], y[2 * n + 1], 0xcc),
+                             _mm256_shuffle_ps(y[2 * n], y[2 * n + 1], 0x4e));
     }
     return _mm256_add_ps(_mm256_shuffle_ps(z[0], z[1], 0x88),
                          _mm256_shuffle_ps(z[0], z[1], 0xdd));
