@@ -10,7 +10,8 @@
  * order. Each line is prefetched twice, FAR_KEYS ahead from memory and NEAR_VALUES ahead to the
  * first cache. Up to four rows go through wide panels, one or two rows and what columns registers
  * hold, in runs so short that the second pair of rows finds them in the first cache; what is near
- * is prefetched with the first pair, what is far with the second (together they are slower). A
+ * is prefetched with the first pair, what is far with the second (together they are slower). One or
+ * two rows that read V in the order of memory leave that to the processor, which is faster at it. A
  * prefetch waits for a sum beside it: the processor, which runs ahead of what has arrived, would
  * otherwise ask for more lines than it can wait for, and then lines that are near wait as well.
  * More rows have more to compute than to read.
@@ -167,10 +168,15 @@ static SIMD void wide_panel(float *o, size_t dv, const float *s, const float *fa
 static SIMD void mix_wide(float *o, const float *s, const float *factor, const char *v,
                           int64_t v_stride, size_t rows, size_t keys, size_t n, size_t dv) {
     const float *others = factor ? factor + 2 : NULL;
+    const int in_order = n == LANES * WIDE_VECS && v_stride == (int64_t)(n * sizeof(float));
     for (size_t c = 0; c < n; c += LANES * WIDE_VECS, o += LANES * WIDE_VECS) {
         const char *from = v + c * sizeof(float);
-        if (rows == 1) {
+        if (rows == 1 && in_order) {
+            wide_panel(o, dv, s, factor, from, v_stride, keys, 1, 0);
+        } else if (rows == 1) {
             wide_panel(o, dv, s, factor, from, v_stride, keys, 1, NEAR | FAR);
+        } else if (rows == 2 && in_order) {
+            wide_panel(o, dv, s, factor, from, v_stride, keys, 2, 0);
         } else if (rows == 2) {
             wide_panel(o, dv, s, factor, from, v_stride, keys, 2, NEAR | FAR);
         } else {
