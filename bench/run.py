@@ -330,9 +330,10 @@ def summary(rows, curves):
                            f"[{1 / high:.3f}, {1 / low:.3f}] of the time of full causal")
                 else:
                     peak = max(r["limit"] for r in here if r["shape"][3] > 1)
-                    most = row["ratio_to_plain"] * peak / row["gflops"]
+                    part = row["gflops"] / peak
                     yield (f"f16 K/V, {on}: {row['ratio_to_plain']:.2f} [{low:.2f}, {high:.2f}] "
-                           f"times as fast as f32 K/V; at the FMA peak it would be {most:.2f}")
+                           f"times as fast as f32 K/V, at {part:.2f} of the FMA peak, which would be "
+                           f"{row['ratio_to_plain'] / part:.2f} times")
     for axis, curve in curves.items():
         yield f"time grows as {axis}^{curve['slope']:.2f} at the upper end"
 

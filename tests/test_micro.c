@@ -196,9 +196,9 @@ static void test_turn(void **state) {
     }
 }
 
-static void check_mix(const attn_micro_f32 *m, size_t rows, size_t keys, size_t dv) {
+static void check_mix(const attn_micro_f32 *m, size_t rows, size_t keys, size_t dv,
+                      int64_t stride) {
     int special = draw() % 4 == 0;
-    int64_t stride = some_stride(dv);
     float *s = values(keys * attn_lanes(rows), special), *factor = values(ROWS, 0);
     float *v = values((keys - 1) * (size_t)stride + dv, special);
     float *got = values(rows * dv, special), *expected = copy(got, rows * dv);
@@ -232,13 +232,17 @@ static void test_mix(void **state) {
     for (int n = 0; n < engine_count; n++) {
         for (size_t rows = 1; rows <= ROWS; rows++) {
             for (size_t dv = 1; dv <= WIDEST; dv++) {
-                check_mix(engines[n]->micro, rows, 1 + draw() % 9, dv);
+                check_mix(engines[n]->micro, rows, 1 + draw() % 9, dv, some_stride(dv));
+            }
+            for (size_t dv = 32; dv <= 128; dv *= 2) { /* rows that follow each other in memory */
+                check_mix(engines[n]->micro, rows, 2 + draw() % 9, dv, (int64_t)dv);
             }
         }
         for (size_t keys = 1; keys <= KEYS; keys++) {
-            check_mix(engines[n]->micro, 1 + draw() % ROWS, keys, 1 + draw() % 40);
-            check_mix(engines[n]->micro, 1 + draw() % ROWS, keys, 100 + draw() % 200);
-            check_mix(engines[n]->micro, 1 + draw() % 4, keys, 100 + draw() % 200);
+            size_t narrow = 1 + draw() % 40, wide = 100 + draw() % 200;
+            check_mix(engines[n]->micro, 1 + draw() % ROWS, keys, narrow, some_stride(narrow));
+            check_mix(engines[n]->micro, 1 + draw() % ROWS, keys, wide, some_stride(wide));
+            check_mix(engines[n]->micro, 1 + draw() % 4, keys, wide, some_stride(wide));
         }
     }
 }
