@@ -332,8 +332,8 @@ def summary(rows, curves):
                     peak = max(r["limit"] for r in here if r["shape"][3] > 1)
                     part = row["gflops"] / peak
                     yield (f"f16 K/V, {on}: {row['ratio_to_plain']:.2f} [{low:.2f}, {high:.2f}] "
-                           f"times as fast as f32 K/V, at {part:.2f} of the FMA peak, which would be "
-                           f"{row['ratio_to_plain'] / part:.2f} times")
+                           f"times as fast as f32 K/V, and {part:.2f} of the FMA peak; at the peak "
+                           f"it would be {row['ratio_to_plain'] / part:.2f} times as fast")
     for axis, curve in curves.items():
         yield f"time grows as {axis}^{curve['slope']:.2f} at the upper end"
 

@@ -13,12 +13,13 @@ typedef struct lookahead {
     int64_t stride;
 } lookahead;
 
-/* A line of what is near; then the same of what is far, and on by `bytes`. */
-static SIMD void prefetch_near(const lookahead *next, size_t at) {
-    __builtin_prefetch((const void *)(next->near + at));
-}
-
-static SIMD void prefetch_far(lookahead *next, size_t at, size_t bytes) {
+/* The line `at`, of what is near, or of what is far; then on by `bytes`, to the next row at the end
+ * of one. A row shorter than that is prefetched from its start. */
+static SIMD void prefetch_keys(lookahead *next, size_t at, size_t bytes, int far) {
+    if (!far) {
+        __builtin_prefetch((const void *)(next->near + at));
+        return;
+    }
     __builtin_prefetch((const void *)(next->far + at), 0, 2);
     next->at = at + bytes;
     if (next->at >= next->width) {
@@ -52,11 +53,7 @@ static SIMD void add_parts(oct *sum, const float *q, const oct *key, size_t keys
         UNROLLED for (size_t n = 0; n < 2 * lines; n++) {
             if (n * rows / (2 * lines) == r) {
                 size_t at = wait ? o_after(sum[(keys - 1) * rows + r], next->at) : next->at;
-                if (n % 2 == 0) {
-                    prefetch_near(next, at);
-                } else {
-                    prefetch_far(next, at, bytes / lines);
-                }
+                prefetch_keys(next, at, bytes / lines, n % 2 == 1);
             }
         }
     }
@@ -123,8 +120,9 @@ static SIMD void score_rows(float *s, const float *q, const char *k, int64_t str
     }
 }
 
-/* A function each: in a larger one, compilers keep sums in memory. Of binary32, fewer keys at once:
- * slower in the cache, but faster where K is read from memory, and about in order. */
+/* A function each: in a larger one, compilers keep sums in memory. Four rows take two keys of
+ * binary32 at a time whatever the registers: with four, Zen 4 is faster in its caches, but slower
+ * from memory, where K is then read less in order. */
 #define SCORE_FEW(name, keys, rows, storage)                                                       \
     static __attribute__((noinline)) void name(float *s, const float *q, const char *k,            \
                                                int64_t stride, size_t count, size_t d,             \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The output of few rows from values of 16 bits: a part of micro_vector.c. Panels of four rows, or
- * one, and OCT_COLUMNS octs of columns, on AVX-512 a line of V, go along the keys in runs. Each
- * line is prefetched twice, as in micro_mix.h, but waits for nothing: these values take longer to
- * compute with than to read.
+ * one, and OCT_COLUMNS octs of columns, on AVX-512 a line of V, go along the keys in runs. With the
+ * first rows each line is prefetched twice, as in micro_mix.h, but waits for nothing: these values
+ * take longer to compute with than to read.
  */
 enum { NARROW_ROWS = 4, NARROW_KEYS = 48, NARROW_STEPS = ROUND(2) };
 
@@ -69,11 +69,11 @@ static SIMD void narrow_strip(float *o, size_t dv, const float *s, const float *
     size_t r = 0;
     for (; r + NARROW_ROWS <= rows; r += NARROW_ROWS) {
         narrow_panel(o + r * dv, dv, s + r, factor ? factor + r : NULL, v, v_stride, keys,
-                     NARROW_ROWS, octs, some, ahead, lanes, storage);
+                     NARROW_ROWS, octs, some, ahead && r == 0, lanes, storage);
     }
     for (; r < rows; r++) {
         narrow_panel(o + r * dv, dv, s + r, factor ? factor + r : NULL, v, v_stride, keys, 1, octs,
-                     some, ahead, lanes, storage);
+                     some, ahead && r == 0, lanes, storage);
     }
 }
 

@@ -7,7 +7,7 @@
  *
  *   scores  two parts of SCORE_KEYS keys x SCORE_VECS vectors of rows in registers, along d;
  *           queries are loaded, key elements are broadcast from where K lies;
- *           few rows: OCT_SUMS vectors of parts (micro_few_scores.h)
+ *           few rows: up to OCT_SUMS vectors of parts (micro_few_scores.h)
  *   mix     MIX_ROWS rows x MIX_VECS vectors of columns in registers, along the keys;
  *           values are loaded from where V lies, weights are broadcast (micro_mix.h);
  *           values of 16 bits: octs of columns (micro_narrow_mix.h)

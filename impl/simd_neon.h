@@ -92,7 +92,7 @@ static SIMD vec v_add_quads(vec x) { return x; }
 static SIMD vec v_repeat_quad(vec x) { return x; }
 static SIMD vec v_max_quads(vec x) { return x; }
 
-/* Octs: as in simd_oct.h. */
+/* Octs: eight lanes, here of two vectors. */
 typedef struct oct {
     vec low, high;
 } oct;

@@ -23,8 +23,8 @@ static SIMD oct o_from_brain(const uint16_t *p) {
     return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(words), place));
 }
 
-/* Lane i is the sum of the parts of x[i]: 4 and 4, 2 and 2, 1 and 1. A blend takes any port, a
- * shuffle one of two, of which multiplications need one. */
+/* Lane i is the sum of the parts of x[i]: 4 and 4, 2 and 2, 1 and 1. Where a blend does, it is
+ * better than a shuffle: that needs one of two ports on Zen 4, and multiplications one of these. */
 static SIMD oct o_sum_parts(const oct x[8]) {
     oct y[4], z[2];
     UNROLLED for (int n = 0; n < 4; n++) {

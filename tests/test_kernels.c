@@ -99,6 +99,35 @@ static void test_against_reference(void **state) {
     }
 }
 
+/* The queries of few rows take whole octs of room, however few their dimensions; a copy of K lies
+ * behind them. */
+static void test_one_dimension(void **state) {
+    (void)state;
+    enum { HEADS = 8, KEYS = 40 };
+    float q[HEADS], k[2 * KEYS], v[KEYS], o[HEADS];
+    kernel_case c = {.p = {.struct_bytes = sizeof c.p, .threads = 1}};
+    c.p.q = (attest_tensor){.data = q, .dtype = ATTEST_F32, .rank = 4, .shape = {1, HEADS, 1, 1},
+                            .stride = {HEADS, 1, 1, 1}};
+    c.p.o = c.p.q;
+    c.p.o.data = o;
+    c.p.v = (attest_tensor){.data = v, .dtype = ATTEST_F32, .rank = 4, .shape = {1, 1, KEYS, 1},
+                            .stride = {KEYS, KEYS, 1, 1}};
+    c.p.k = c.p.v;
+    c.p.k.data = k;
+    c.p.k.stride[2] = c.p.k.stride[3] = 2; /* not where it lies */
+    for (int j = 0; j < KEYS; j++) {
+        k[2 * j] = k[2 * j + 1] = (float)(j % 7) - 3.0f;
+        v[j] = (float)j;
+    }
+    for (int h = 0; h < HEADS; h++) {
+        q[h] = (float)(h + 1);
+    }
+    for (int n = 0; n < KERNELS; n++) {
+        run(kernels[n], &c.p);
+        compare(kernels[n], &c, 0);
+    }
+}
+
 /* MEM-04: each key on a page of its own; the pages of keys that no row sees cannot be read. */
 static void test_unseen_keys(void **state) {
     (void)state;
@@ -192,6 +221,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_reference),
+        cmocka_unit_test(test_one_dimension),
         cmocka_unit_test(test_unseen_keys),
         cmocka_unit_test(test_refusals),
     };
