@@ -45,7 +45,10 @@ def draw(report, path):
         matplotlib.use("svg")
         from matplotlib import pyplot
     except ImportError:
-        print("# no matplotlib: no picture")
+        print("# no matplotlib: no picture (ci/deps bench installs it)")
+        return
+    if tuple(map(int, matplotlib.__version__.split(".")[:2])) < (3, 7):  # legends outside the axes
+        print("# matplotlib is older than 3.7: no picture (ci/deps bench installs a newer one)")
         return
     counts = sorted({row["threads"] for row in report["rows"]})
     figure = pyplot.figure(figsize=(13, 3.6 * len(counts) + 3.4), layout="constrained")

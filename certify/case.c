@@ -11,7 +11,8 @@
 
 #include "names.h"
 
-typedef enum kind { TEXT, INTEGER, UNSIGNED, REAL, TYPE, FEATURES, NAME } kind;
+/* SIZE: an integer that is not negative. */
+typedef enum kind { TEXT, INTEGER, SIZE, UNSIGNED, REAL, TYPE, FEATURES, NAME } kind;
 
 typedef struct field {
     const char *key;
@@ -34,13 +35,13 @@ static const char *const lists[] = {"full", "ragged", "zero", "one", "negative",
 #define AT(member) offsetof(attest_case, member)
 static const field fields[] = {
     {"check", AT(check), TEXT, NULL, 0},
-    {"b", AT(batch), INTEGER, NULL, 0},
-    {"hq", AT(q_heads), INTEGER, NULL, 0},
-    {"hkv", AT(kv_heads), INTEGER, NULL, 0},
-    {"sq", AT(queries), INTEGER, NULL, 0},
-    {"sk", AT(keys), INTEGER, NULL, 0},
-    {"d", AT(head_size), INTEGER, NULL, 0},
-    {"dv", AT(value_size), INTEGER, NULL, 0},
+    {"b", AT(batch), SIZE, NULL, 0},
+    {"hq", AT(q_heads), SIZE, NULL, 0},
+    {"hkv", AT(kv_heads), SIZE, NULL, 0},
+    {"sq", AT(queries), SIZE, NULL, 0},
+    {"sk", AT(keys), SIZE, NULL, 0},
+    {"d", AT(head_size), SIZE, NULL, 0},
+    {"dv", AT(value_size), SIZE, NULL, 0},
     {"q", AT(q_type), TYPE, NULL, 0},
     {"kv", AT(kv_type), TYPE, NULL, 0},
     {"o", AT(o_type), TYPE, NULL, 0},
@@ -51,21 +52,21 @@ static const field fields[] = {
     {"right", AT(window_right), INTEGER, NULL, 0},
     {"window", AT(window_size), INTEGER, NULL, 0},
     {"mask-type", AT(mask_type), TYPE, NULL, 0},
-    {"mask-rank", AT(mask_rank), INTEGER, NULL, 0},
-    {"mask-full", AT(mask_full), INTEGER, NULL, 0},
+    {"mask-rank", AT(mask_rank), SIZE, NULL, 0},
+    {"mask-full", AT(mask_full), SIZE, NULL, 0},
     {"mask", AT(mask), NAME, masks, COUNT(masks)},
     {"lengths", AT(lengths), NAME, lists, COUNT(lists)},
     {"offsets", AT(offsets), NAME, lists, COUNT(lists)},
-    {"slopes-rank", AT(slopes_rank), INTEGER, NULL, 0},
+    {"slopes-rank", AT(slopes_rank), SIZE, NULL, 0},
     {"layout", AT(layout), NAME, layouts, COUNT(layouts)},
     {"qk", AT(qk), NAME, recipes, COUNT(recipes)},
     {"v", AT(v), NAME, recipes, COUNT(recipes)},
-    {"base", AT(base), INTEGER, NULL, 0},
-    {"threads", AT(threads), INTEGER, NULL, 0},
-    {"p0", AT(parameter[0]), INTEGER, NULL, 0},
-    {"p1", AT(parameter[1]), INTEGER, NULL, 0},
-    {"p2", AT(parameter[2]), INTEGER, NULL, 0},
-    {"p3", AT(parameter[3]), INTEGER, NULL, 0},
+    {"base", AT(base), SIZE, NULL, 0},
+    {"threads", AT(threads), SIZE, NULL, 0},
+    {"p0", AT(parameter[0]), SIZE, NULL, 0},
+    {"p1", AT(parameter[1]), SIZE, NULL, 0},
+    {"p2", AT(parameter[2]), SIZE, NULL, 0},
+    {"p3", AT(parameter[3]), SIZE, NULL, 0},
     {"seed", AT(seed), UNSIGNED, NULL, 0},
 };
 
@@ -142,6 +143,7 @@ static void print_value(const field *f, const unsigned char *at, char *text, siz
         snprintf(text, size, "%s", integer >= 0 && integer < f->count ? f->names[integer] : "?");
         return;
     case INTEGER:
+    case SIZE:
         memcpy(&integer, at, sizeof integer);
         snprintf(text, size, "%" PRId64, integer);
         return;
@@ -221,7 +223,8 @@ static int parse_value(const field *f, unsigned char *at, const char *value) {
     int64_t integer = f->kind == NAME ? find_name(f->names, f->count, value)
                                       : strtoll(value, &end, 10);
     memcpy(at, &integer, sizeof integer);
-    return f->kind == NAME ? integer >= 0 : end != value && !*end && errno == 0;
+    int fine = f->kind == NAME || (end != value && !*end && errno == 0);
+    return fine && (f->kind == INTEGER || integer >= 0);
 }
 
 int attest_case_parse(attest_case *c, const char *line, char why[ATTEST_MESSAGE_BYTES]) {

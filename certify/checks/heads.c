@@ -3,6 +3,7 @@
  * head was read. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../bench.h"
 #include "../data.h"
@@ -53,13 +54,17 @@ static void number_values(attest_bench *bench) {
     }
 }
 
-static void judge_row(const attest_bench *bench, int64_t b, int64_t h, int64_t i,
-                      attest_result *result) {
+/* Returns 1 if the row sees a key, and so a number. */
+static int judge_row(const attest_bench *bench, int64_t b, int64_t h, int64_t i,
+                     unsigned char *visible, attest_result *result) {
     const attn_normal *n = &bench->normal;
     const double right = number_of(n, b, attn_kv_head(n, h));
+    if (attn_visible_keys(n, b, h, i, visible) == 0) {
+        return 0;
+    }
     const double got = attest_get(&bench->stage.problem.o, b, h, i, 0);
     if (fabs(got - right) < 0.4) {
-        return;
+        return 1;
     }
     const int64_t number = got > 0.6 && got < 1000 ? (int64_t)(got - 0.5) : -1;
     if (number >= 0 && number < n->batch * n->kv_heads && fabs(got - rint(got)) < 0.1) {
@@ -82,6 +87,7 @@ static void judge_row(const attest_bench *bench, int64_t b, int64_t h, int64_t i
     result->actual = got;
     result->radius = 0.4;
     result->worst = fabs(got - right) / result->radius;
+    return 1;
 }
 
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
@@ -89,16 +95,31 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     if (!attest_bench_build(bench, c, result)) {
         return;
     }
+    if (c->value_size == 0) {
+        attest_result_mistrust(result, "V has no column to number");
+        return;
+    }
     number_values(bench);
+    unsigned char *visible = malloc((size_t)c->keys + 1);
+    int judged = 0;
+    if (visible == NULL) {
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: not enough memory");
+        return;
+    }
     if (!attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+        free(visible);
         return;
     }
     for (int64_t b = 0; b < c->batch; b++) {
         for (int64_t h = 0; h < c->q_heads; h++) {
             for (int64_t i = 0; i < c->queries && !attest_verdict_is_bad(result->verdict); i++) {
-                judge_row(bench, b, h, i, result);
+                judged |= judge_row(bench, b, h, i, visible, result);
             }
         }
+    }
+    free(visible);
+    if (!judged) {
+        attest_result_mistrust(result, "no row sees a key");
     }
 }
 

@@ -151,7 +151,7 @@ static void compare(attest_bench *bench, const attest_case *c, const attest_kept
 }
 
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
-    const rung r = c->parameter[0] >= 0 && c->parameter[0] < RUNGS ? (rung)c->parameter[0] : THREADS;
+    const rung r = c->parameter[0] < RUNGS ? (rung)c->parameter[0] : THREADS;
     if (rungs[r].also != NULL && (c->features & ATTEST_CAUSAL)) {
         attest_ids_add(&result->ids, rungs[r].also);
     }
@@ -160,6 +160,10 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_ids_add(&result->ids, "CAP-04");
     }
     attest_source source;
+    if (c->batch == 0 || c->queries == 0) {
+        attest_result_mistrust(result, "there is no row");
+        return;
+    }
     if (!attest_bench_build(bench, c, result) ||
         !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;

@@ -131,6 +131,10 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         return;
     }
     const attn_normal *n = &bench->normal;
+    if (n->value_size == 0) {
+        attest_result_mistrust(result, "V has no column to read weights by");
+        return;
+    }
     if (bench->profile.empty_row == ATTN_EMPTY_NAN ||
         bench->profile.empty_row == ATTN_EMPTY_MEAN_OF_ALL ||
         bench->profile.empty_row == ATTN_EMPTY_UNSPECIFIED) {

@@ -129,6 +129,9 @@ static int run_part(attest_bench *bench, const attest_case *c, const attest_sour
             for (int64_t at = 0; at < keys * n->head_size; at++) {
                 const int64_t j = at / n->head_size, e = at % n->head_size;
                 attest_put(&to->k, b, g, j, e, attest_get(&from->k, b, g, j + first, e));
+            }
+            for (int64_t at = 0; at < keys * n->value_size; at++) {
+                const int64_t j = at / n->value_size, e = at % n->value_size;
                 attest_put(&to->v, b, g, j, e, attest_get(&from->v, b, g, j + first, e));
             }
         }
@@ -200,14 +203,16 @@ static int merge_row(const attn_normal *n, int64_t r, const outcome *whole, cons
 }
 
 static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
-    const int64_t split = c->parameter[0] < 0        ? 0
-                          : c->parameter[0] > c->keys ? c->keys
-                                                      : c->parameter[0];
+    const int64_t split = c->parameter[0] > c->keys ? c->keys : c->parameter[0];
     attest_source source;
     outcome whole = {0}, a = {0}, b = {0};
     attest_ids_add(&result->ids, "SEM-10");
     if (split == 0 || split == c->keys) {
         attest_ids_add(&result->ids, "SEM-12");
+    }
+    if (!(c->features & ATTEST_LSE) || c->keys == 0) {
+        attest_result_mistrust(result, "without the LSE, or keys, there is nothing to merge");
+        return;
     }
     if (!attest_bench_build(bench, c, result) ||
         !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {

@@ -108,6 +108,27 @@ static double value_of(planted value, attest_dtype dtype) {
     return values[value];
 }
 
+/* Whether what plant() changes is there. */
+static int can_plant(const attest_case *c) {
+    if (c->batch == 0 || c->q_heads == 0 || c->queries < 2 || c->keys == 0) {
+        return 0;
+    }
+    switch ((operand)c->parameter[0]) {
+    case IN_Q:
+    case IN_K:
+        return c->head_size > 3;
+    case IN_V:
+        return c->value_size > 5;
+    case IN_MASK:
+    case LOW_ROW:
+        return (c->features & ATTEST_MASK_ADD) && c->mask_rank == 2 && c->mask_full == 12;
+    case IN_SINK:
+        return (c->features & ATTEST_SINKS) != 0;
+    default:
+        return 1;
+    }
+}
+
 /* Row 1 of Q, or the key in K, V or row 1 of the mask, or the sink of head 0. */
 static void plant(attest_bench *bench, const attest_case *c) {
     const attest_problem *p = &bench->stage.problem;
@@ -153,7 +174,12 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     if (!attest_bench_build(bench, c, result)) {
         return;
     }
-    if (c->parameter[0] < OPERANDS && c->keys > 0 && c->queries > 1) {
+    const int plants = c->parameter[0] < OPERANDS || c->parameter[0] == LOW_ROW;
+    if (plants && !can_plant(c)) {
+        attest_result_mistrust(result, "the place of the special value does not exist");
+        return;
+    }
+    if (c->parameter[0] < OPERANDS) {
         plant(bench, c);
     }
     for (int64_t j = 0; c->parameter[0] == LOW_ROW && j < c->keys; j++) {

@@ -88,6 +88,10 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         return;
     }
     const int64_t keys = seen_keys(&bench->normal);
+    if (c->batch != 1 || c->kv_heads != 1 || c->layout != ATTEST_LAYOUT_DENSE) {
+        attest_result_mistrust(result, "only one dense head has its unseen keys at the end");
+        return;
+    }
     if (keys == c->keys) {
         attest_result_mistrust(result, "every key is seen by some row");
         return;
