@@ -1,6 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # attest: the conformance suite for masked attention. `make help` lists what there is to do.
 
+# What the goals need is installed before anything else is read, because rules ask the compilers and
+# the headers. A complete installation costs a few milliseconds; `make DEPS=` leaves it out.
+goals := $(or $(MAKECMDGOALS),all)
+DEPS ?= $(if $(filter-out help clean print-build claims power,$(goals)),build) \
+        $(if $(filter test run-tests check-full fuzz fuzz-%,$(goals)),fuzz) \
+        $(if $(filter test run-tests check-full prove prove-%,$(goals)),prove) \
+        $(if $(filter test run-tests check-full vectors-arm,$(goals)),cross) \
+        $(if $(filter bench bench-quick,$(goals)),bench)
+asking := $(filter n p q,$(shell printf '%s' '$(firstword -$(MAKEFLAGS))' | sed '/^--/d; s/./& /g'))
+ifneq ($(and $(strip $(DEPS)),$(if $(asking),,install)),)
+$(shell ci/deps $(DEPS) >&2)
+ifneq ($(.SHELLSTATUS),0)
+$(error ci/deps could not install what is needed; see above)
+endif
+endif
+
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -28,18 +44,17 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help clean deps test certify check-full exhaustive
+.PHONY: all help clean test certify check-full exhaustive
 all: ## build everything
 
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort -u | sed 's/:.*## /\t/' | expand -t 18
 
-deps:
-	@ci/deps build
-
 clean: ## remove what was built (not the tools that were installed)
 	rm -rf build
 
-include $(sort $(wildcard */rules.mk tests/*.mk))
+# A folder uses what the ones before it define.
+include $(addsuffix /rules.mk,reference vectors impl certify fuzz proofs bench tests)
+include tests/support.mk tests/mutants.mk tests/hostile.mk tests/exhaustive.mk
 
 -include $(shell test -d $(B) && find $(B) -name '*.d')

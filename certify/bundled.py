@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Certifies bundled kernels one after another and shows a table.
+"""Certifies bundled kernels one after another and shows a table, a row as soon as it is there.
 
 usage: certify/bundled.py BUILD-DIRECTORY LEVEL KERNEL...
 """
@@ -15,7 +15,14 @@ def main():
     build, level, names = sys.argv[1], sys.argv[2], sys.argv[3:]
     folder = os.path.join(build, "reports")
     os.makedirs(folder, exist_ok=True)
-    rows, failed = [], 0
+    head = ["kernel", "cases", "pass", "requirements", "worst", "seconds", "verdict"]
+    widths = [max(map(len, [head[0], *names])), *(max(6, len(title)) for title in head[1:])]
+
+    def show(row):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip(), flush=True)
+
+    show(head)
+    failed = 0
     for name in names:
         path = os.path.join(folder, f"{name}-{level}.json")
         log = os.path.join(folder, f"{name}-{level}.txt")
@@ -25,7 +32,7 @@ def main():
                                   check=False).returncode
         failed += code != 0
         if code == 2:
-            rows.append([name, "did not run", "", "", "", "", ""])
+            show([name, *[""] * 5, "did not run"])
             continue
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
@@ -38,12 +45,8 @@ def main():
         passed = certificate["verdicts"]["PASS"]
         worst = max((c.get("worst", 0) for c in cases if c["verdict"] == "PASS"), default=0)
         states = list(certificate["requirements"].values())
-        rows.append([name, str(len(cases)), str(passed), f"{states.count('passed')}",
-                     f"{worst:.3f}", f"{report['seconds']:.1f}", verdict])
-    head = ["kernel", "cases", "pass", "requirements", "worst", "seconds", "verdict"]
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    for row in [head, *rows]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+        show([name, str(len(cases)), str(passed), f"{states.count('passed')}",
+              f"{worst:.3f}", f"{report['seconds']:.1f}", verdict])
     return 1 if failed else 0
 
 

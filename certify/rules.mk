@@ -37,5 +37,6 @@ $(B)/impl/libreference.so: $(B)/impl/reference_kernel.o $(B)/libattn.a impl/expo
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) -shared -Wl,--version-script=impl/exports.map $(filter %.o %.a,$^) -lmpfr -lgmp -lm -o $@
 
-certify: all ## certify every bundled kernel at quick, show the table
+certify: ## certify every bundled kernel at quick, show the table
+	@$(MAKE) --no-print-directory -j$$(nproc) all
 	@$(PYTHON) certify/bundled.py $(B) quick reference $(kernel_names)

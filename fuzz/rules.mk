@@ -3,7 +3,7 @@
 #   build/fuzz        libFuzzer, ASan, UBSan          build/fuzz-afl    AFL++, ASan
 #   build/fuzz-alone  no engine, ASan, UBSan          build/fuzz-cover  no engine, source coverage
 
-fuzz_kernels := $(shell sed -n 's/^kernel_names := //p' impl/rules.mk)
+fuzz_kernels := $(kernel_names)
 fuzz_structured := reference oracles check
 fuzz_readers := safetensors manifest onnx wire protocol profile arguments reports
 fuzz_targets := $(fuzz_kernels) $(fuzz_structured) $(fuzz_readers)

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # The proofs. `make prove CLAIM=C4` runs one claim; PROVE_JOBS sets how many run at a time.
 
-.PHONY: prove prove-quick prove-long claims prove-deps
-prove-deps:
-	@ci/deps prove
+.PHONY: prove prove-quick prove-long claims
 
-prove: prove-deps ## re-check every claim (CLAIM=C4: one), under 20 minutes on two cores
+prove: ## re-check every claim (CLAIM=C4: one), under 20 minutes on two cores
 	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run $(addprefix --claim ,$(CLAIM)) \
 	    $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
 
-prove-quick: prove-deps ## the quick proofs and their twins, under a minute
+prove-quick: ## the quick proofs and their twins, under a minute
 	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run --quick $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
 
-prove-long: prove-deps ## the proofs that take longer; goes on where it was stopped
+prove-long: ## the proofs that take longer; goes on where it was stopped
 	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run --long --resume \
 	    $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
 check-full: prove-long

@@ -7,7 +7,7 @@ exhaustive_headers := reference/elementary.h reference/elementary_dd.h
 exhaustive_flags := -std=c11 -ffp-contract=off -fno-math-errno
 
 # One sweep per compiler and flag set, written compiler:flag,flag.
-EXHAUSTIVE_SETS ?= gcc:-O0 gcc:-O2 gcc:-O3,-march=native clang:-O2 clang:-O3,-march=native
+EXHAUSTIVE_SETS ?= gcc:-O0 gcc:-O2 gcc:-O3,-march=native clang-19:-O2 clang-19:-O3,-march=native
 set_compiler = $(firstword $(subst :, ,$(1)))
 set_flags = $(subst $(comma), ,$(lastword $(subst :, ,$(1)))) $(exhaustive_flags)
 set_result = build/exhaustive/$(subst =,-,$(subst :,,$(subst $(comma),,$(1)))).jsonl

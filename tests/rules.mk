@@ -8,7 +8,7 @@ test_libraries := $(B)/libvectors.a $(B)/libattn.a
 $(test_programs): $(B)/tests/%: $(B)/tests/%.o $(test_libraries)
 	$(CC) $(LDFLAGS) $< $(test_libraries) -lcmocka -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -o $@
 
-test: deps ## everything that CI runs, under 20 minutes on two cores
+test: ## everything that CI runs, under 20 minutes on two cores
 	@$(MAKE) --no-print-directory -j$$(nproc) run-tests
 
 .PHONY: run-tests

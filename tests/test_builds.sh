@@ -20,13 +20,7 @@ step() { # NAME COMMAND...
     fi
 }
 
-clang=$(command -v clang-19 || command -v clang)
-if [ -n "$clang" ]; then
-    step "clang builds everything without a warning" make -s CC="$(basename "$clang")" all
-else
-    number=$((number + 1))
-    echo "ok $number - clang # SKIP no clang on this machine"
-fi
+step "clang builds everything without a warning" make -s CC=clang-19 all
 
 san=build/default-san-address-undefined
 for test in reference check convert micro safetensors template onnx; do

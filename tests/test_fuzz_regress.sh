@@ -3,10 +3,6 @@
 # Fuzz targets: the corpus under sanitizers, its coverage, a fixed run of each, and their speed.
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
-if ! command -v clang-19 >/dev/null && ! command -v clang >/dev/null; then
-    echo "ok 1 - fuzz # SKIP no clang on this machine"
-    exit 0
-fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! make -s fuzz-build fuzz-alone fuzz-cover >"$log" 2>&1; then

@@ -21,9 +21,6 @@ SMOKE_SHARE = 0.9
 
 def main():
     build = os.environ.get("BUILD", "build/default")
-    if not os.path.exists(f"{build}/attest"):
-        print("ok 1 - mutants # SKIP attest is not built\n1..1")
-        return 0
     number = failures = 0
 
     def report(good, name, why=""):

@@ -18,9 +18,10 @@ fetch() {
     set -- -q -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User= \
         -o Dir::State="$tools/state" -o Dir::State::status=/dev/null -o Dir::Cache="$tools/cache"
     apt-get "$@" update >/dev/null
-    (cd "$tools/packages" &&
-        apt-get "$@" download libgsl27 libgslcblas0 libgsl-dev libmpfr6 libmpfr-dev libgmp10 \
-            libgmp-dev libjansson4 libjansson-dev libsodium23 libsodium-dev >/dev/null)
+    needed='libgsl-dev libmpfr-dev libgmp-dev libjansson-dev libsodium-dev'
+    shared=$(shift && apt-cache "$@" depends --important $needed |
+        sed -n 's/.*Depends: \(lib\(gsl\|mpfr\|gmp\|jansson\|sodium\)[a-z]*[0-9][0-9a-z]*\)$/\1/p')
+    (cd "$tools/packages" && apt-get "$@" download $needed $shared >/dev/null)
     for package in "$tools"/packages/*.deb; do
         dpkg-deb -x "$package" "$tools/root"
     done
