@@ -48,7 +48,9 @@ endif
 all: ## build everything
 
 help: ## list the targets
-	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort -u | sed 's/:.*## /\t/' | expand -t 18
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort -u | sed 's/:.*## /\t/' | expand -t 24
+
+check-full: ## what takes hours: long proofs, all mutants, fuzzing; goes on where it was stopped
 
 clean: ## remove what was built (not the tools that were installed)
 	rm -rf build
