@@ -30,7 +30,7 @@ B := build/$(variant)$(if $(SAN),-san-$(subst $(comma),-,$(SAN)))
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -pedantic -Werror
 CFLAGS = -std=c11 $(OPT) -g $(WARNINGS) -ffp-contract=off -fno-math-errno \
          $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-CPPFLAGS = -Ispec -Ireference -MMD -MP
+CPPFLAGS = -I. -I$(B) -MMD -MP # of $(B): generated/ alone
 LDFLAGS = $(if $(SAN),-fsanitize=$(SAN))
 AR_FLAGS := rcsD
 
@@ -55,8 +55,13 @@ check-full: ## what takes hours: long proofs, all mutants, fuzzing; goes on wher
 clean: ## remove what was built (not the tools that were installed)
 	rm -rf build
 
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo '  CC $@'
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -c $< -o $@
+
 # A folder uses what the ones before it define.
 include $(addsuffix /rules.mk,reference vectors impl certify fuzz proofs bench tests)
-include tests/support.mk tests/mutants.mk tests/hostile.mk tests/exhaustive.mk
+include tests/support.mk tests/exhaustive.mk
 
 -include $(shell test -d $(B) && find $(B) -name '*.d')

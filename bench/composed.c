@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../impl/fastexp.h"
+#include "impl/micro/fastexp.h"
 
 enum { ROWS = 64, MAX_THREADS = 64 };
 

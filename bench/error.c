@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "error.h"
+#include "bench/error.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "convert.h"
-#include "oracle.h"
+#include "reference/problem/convert.h"
+#include "reference/oracle/oracle.h"
 
 static double row_error(const attn_normal *n, const attn_model *model, const int64_t at[4],
                         attn_enclosure *exact) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
-#include "limits.h"
+#include "bench/limits.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include <arm_neon.h>
 #endif
 
-#include "../impl/simd.h"
+#include "impl/micro/simd.h"
 
 enum { MAX_THREADS = 64, CHAINS = 12, STEPS = 400000, PAGE = 4096 };
 static const size_t far_bytes = (size_t)1 << 30; /* far larger than the caches */

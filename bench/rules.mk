@@ -22,7 +22,7 @@ $(B)/bench/libbench.so: $(bench_objects) $(B)/libattn.a
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) -shared $^ -lmpfr -lgmp -lm -lpthread -o $@
 
-$(B)/bench/libcomposed.so: bench/composed.c impl/fastexp.h
+$(B)/bench/libcomposed.so: bench/composed.c impl/micro/fastexp.h
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(CC) $(CPPFLAGS) -std=c11 -O3 -march=native $(bench_fast) $(WARNINGS) -shared -fPIC $< -lopenblas -lm -lpthread -o $@

@@ -9,8 +9,8 @@ fuzz_readers := safetensors manifest onnx wire protocol profile arguments report
 fuzz_targets := $(fuzz_kernels) $(fuzz_structured) $(fuzz_readers)
 fuzz_programs := $(addprefix $(B)/fuzz/,$(fuzz_targets) any)
 
-fuzz_core := $(patsubst %,$(B)/fuzz/%.o,decode fill examine relations poison observe mutate shrink \
-               found profiles program)
+fuzz_core := $(patsubst %,$(B)/fuzz/core/%.o,decode fill examine relations poison observe mutate \
+               shrink found profiles)
 fuzz_attn := $(B)/libattn.a
 fuzz_engine :=
 fuzz_rpath := $$ORIGIN/../impl
@@ -22,20 +22,18 @@ fuzz_link = @echo '  LD $@'; \
 # Where inputs have no words to find, tracing comparisons only costs half of the speed.
 $(B)/fuzz/%.o $(B)/reference/%.o $(B)/impl/%.o: CFLAGS += $(fuzz_quiet)
 
-$(B)/fuzz/%.o: CPPFLAGS += -Ifuzz -I$(B)/fuzz -Ivectors -Icertify -I$(B)/certify
-
-$(B)/fuzz/profiles.inc: fuzz/profiles.py $(wildcard spec/profiles/*.json)
+$(B)/generated/profiles.inc: fuzz/core/profiles.py $(wildcard spec/profiles/*.json)
 	@mkdir -p $(@D)
-	$(PYTHON) fuzz/profiles.py $(filter %.json,$^) > $@
-$(B)/fuzz/profiles.o: $(B)/fuzz/profiles.inc
+	$(PYTHON) fuzz/core/profiles.py $(filter %.json,$^) > $@
+$(B)/fuzz/core/profiles.o: $(B)/generated/profiles.inc
 
 # The certifier's own parts, without its main program.
-$(B)/fuzz/libcertify.a: $(filter-out $(B)/certify/main.o,$(attest_objects))
+$(B)/fuzz/libcertify.a: $(filter-out $(B)/certify/cli/main.o,$(attest_objects))
 	@rm -f $@
 	$(AR) $(AR_FLAGS) $@ $^
 
 # What a vendor links: everything but the kernel. No GSL; MPFR by weak reference (mpfr_optional.c).
-fuzz_vendor := $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o $(fuzz_core) $(B)/fuzz/mpfr_optional.o
+fuzz_vendor := $(B)/fuzz/core/structured.o $(B)/fuzz/targets/kernel_target.o $(fuzz_core) $(B)/fuzz/core/mpfr_optional.o
 
 $(B)/libattest_fuzz.a: $(fuzz_vendor) $(B)/libattn.a
 	@rm -rf $@ $(B)/fuzz/attn && mkdir -p $(B)/fuzz/attn
@@ -43,25 +41,25 @@ $(B)/libattest_fuzz.a: $(fuzz_vendor) $(B)/libattn.a
 	cd $(B)/fuzz/attn && $(AR) x $(abspath $(B)/libattn.a) && rm oracle_mpfr.o
 	$(AR) $(AR_FLAGS) $@ $(fuzz_vendor) $(B)/fuzz/attn/*.o
 
-fuzz_entry := $(if $(fuzz_alone),$(B)/fuzz/driver.o)
+fuzz_entry := $(if $(fuzz_alone),$(B)/fuzz/core/driver.o)
 
-$(fuzz_kernels:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o \
+$(fuzz_kernels:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/core/structured.o $(B)/fuzz/targets/kernel_target.o \
     $(fuzz_core) $(fuzz_entry) $(fuzz_attn) | $(B)/impl/lib%.so
 	$(fuzz_link) -L$(B)/impl -l:lib$*.so $(fuzz_libraries) -o $@
 
-$(B)/fuzz/any: $(B)/fuzz/structured.o $(B)/fuzz/kernel_target.o $(B)/fuzz/load.o $(fuzz_core) \
+$(B)/fuzz/any: $(B)/fuzz/core/structured.o $(B)/fuzz/targets/kernel_target.o $(B)/fuzz/core/load_kernel.o $(fuzz_core) \
     $(fuzz_entry) $(fuzz_attn)
 	$(fuzz_link) $(fuzz_libraries) -o $@
 
-$(fuzz_structured:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/%_target.o $(B)/fuzz/structured.o \
-    $(B)/fuzz/scratch.o $(B)/fuzz/reference_kernel.o $(fuzz_core) $(fuzz_entry) \
+$(fuzz_structured:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/targets/%_target.o $(B)/fuzz/core/structured.o \
+    $(B)/fuzz/core/scratch.o $(B)/fuzz/core/reference_as_kernel.o $(fuzz_core) $(fuzz_entry) \
     $(B)/libvectors.a $(fuzz_attn)
 	$(fuzz_link) $(fuzz_gsl) $(fuzz_libraries) -o $@
-$(B)/fuzz/oracles: $(patsubst %.c,$(B)/%.o,$(wildcard reference/oracle_gsl*.c))
+$(B)/fuzz/oracles: $(gsl_objects)
 $(B)/fuzz/oracles: fuzz_gsl := -lgsl -lgslcblas
 
-$(fuzz_readers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/%_target.o $(B)/fuzz/bytes.o \
-    $(B)/fuzz/scratch.o $(fuzz_core) $(fuzz_entry) $(B)/fuzz/libcertify.a $(B)/libvectors.a \
+$(fuzz_readers:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/targets/%_target.o $(B)/fuzz/core/bytes.o \
+    $(B)/fuzz/core/scratch.o $(fuzz_core) $(fuzz_entry) $(B)/fuzz/libcertify.a $(B)/libvectors.a \
     $(fuzz_attn)
 	$(fuzz_link) -lgsl -lgslcblas $(fuzz_libraries) -o $@
 
@@ -97,8 +95,8 @@ fuzz-afl: ## build the fuzz targets for AFL++, in build/fuzz-afl/fuzz
 	    -o build/fuzz-afl/has-asan 2>/dev/null && san=address; \
 	AFL_QUIET=1 $(MAKE) --no-print-directory CC=afl-clang-fast OPT=-O1 B=build/fuzz-afl SAN=$$san \
 	    fuzz_engine=-fsanitize=fuzzer $(AFL_TARGETS:%=build/fuzz-afl/fuzz/%)
-	$(CC) -std=c11 -O2 $(WARNINGS) -fPIC -shared -Ispec -Ireference -Ifuzz fuzz/afl_mutator.c \
-	    fuzz/mutate.c -o build/fuzz-afl/afl_mutator.so
+	$(CC) -std=c11 -O2 $(WARNINGS) -fPIC -shared -I. fuzz/core/afl_mutator.c \
+	    fuzz/core/mutate.c -o build/fuzz-afl/afl_mutator.so
 
 fuzz: fuzz-build ## fuzz TARGET=flash (default: all, in turn) for TIME=60 seconds each
 	$(PYTHON) fuzz/run fuzz $(TARGET) --time $(TIME)
@@ -107,7 +105,7 @@ fuzz-regress: fuzz-alone ## run the fuzz corpus without an engine, under ASan an
 	$(PYTHON) fuzz/run regress $(TARGET)
 
 fuzz-grow: fuzz-build ## fuzz TARGET for TIME seconds and keep a minimal corpus in the tree
-	$(PYTHON) fuzz/seeds.py build/fuzz-corpus
+	$(PYTHON) fuzz/engine/seeds.py build/fuzz-corpus
 	$(PYTHON) fuzz/run grow $(TARGET) --time $(TIME)
 
 fuzz-test: fuzz-build fuzz-alone fuzz-cover

@@ -8,11 +8,9 @@ kernels := $(kernel_names:%=$(B)/impl/lib%.so)
 kernels: $(kernels) ## build the bundled kernels
 all: kernels
 
-impl_checks := $(addprefix $(B)/reference/,check.o normal.o mask.o convert.o profile.o \
-                 exp.o log.o tanh.o)
-impl_frame := $(foreach part,frame drive load,$(B)/impl/$(part)_f32.o $(B)/impl/$(part)_f64.o) \
-              $(B)/impl/entry.o $(B)/impl/pool.o
-impl_portable := $(B)/impl/micro_portable_f32.o $(B)/impl/micro_portable_f64.o
+impl_frame := $(foreach part,frame drive load,$(B)/impl/frame/$(part)_f32.o $(B)/impl/frame/$(part)_f64.o) \
+              $(B)/impl/frame/entry.o $(B)/impl/frame/pool.o
+impl_portable := $(B)/impl/micro/portable/micro_portable_f32.o $(B)/impl/micro/portable/micro_portable_f64.o
 
 impl_opt := $(if $(SAN),,-O3) # the frame's own loops vectorise
 
@@ -26,9 +24,10 @@ $(B)/impl/%_f64.o: impl/%.c
 	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_opt) -fPIC -DATTN_BITS=64 -c $< -o $@
 
-$(B)/impl/libnaive.so: $(B)/impl/naive.o $(impl_checks)
-$(B)/impl/libtiled.so: $(B)/impl/tiled.o $(B)/impl/engine_tiled_f32.o $(B)/impl/engine_tiled_f64.o \
-                       $(impl_frame) $(impl_portable) $(impl_checks)
+$(B)/impl/libnaive.so: $(B)/impl/kernels/naive.o $(problem_objects)
+$(B)/impl/libtiled.so: $(B)/impl/kernels/tiled.o $(B)/impl/kernels/engine_tiled_f32.o \
+                       $(B)/impl/kernels/engine_tiled_f64.o \
+                       $(impl_frame) $(impl_portable) $(problem_objects)
 
 # flash: micro-kernels for each instruction set of the target, chosen at run time.
 impl_x86_64 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
@@ -36,46 +35,49 @@ impl_aarch64 := $(findstring aarch64,$(shell $(CC) -dumpmachine))
 impl_simd := $(if $(impl_x86_64),avx2 avx512)$(if $(impl_aarch64),neon)
 impl_flags_avx2 := -mavx2 -mfma -mf16c
 impl_flags_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
-impl_vector := $(impl_simd:%=$(B)/impl/micro_vector_%.o) $(impl_simd:%=$(B)/impl/micro_wide_%.o)
-impl_twins := $(B)/impl/micro_twin_f32.o $(B)/impl/micro_twin_f64.o
+impl_vector := $(impl_simd:%=$(B)/impl/micro/micro_vector_%.o) $(impl_simd:%=$(B)/impl/micro/micro_wide_%.o)
+impl_twins := $(B)/impl/micro/micro_twin_f32.o $(B)/impl/micro/micro_twin_f64.o
 
-$(impl_twins): $(B)/impl/micro_twin_f%.o: impl/micro_portable.c
+$(impl_twins): $(B)/impl/micro/micro_twin_f%.o: impl/micro/portable/micro_portable.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=$* -DATTN_FUSED -DATTN_MICRO=attn_micro_twin -c $< -o $@
 
 # Overridden by proofs/C16, whose twins are copies with a defect.
-micro_vector := impl/micro_vector.c
-$(impl_simd:%=$(B)/impl/micro_vector_%.o): $(B)/impl/micro_vector_%.o: $(micro_vector)
+micro_vector := impl/micro/micro_vector.c
+$(impl_simd:%=$(B)/impl/micro/micro_vector_%.o): $(B)/impl/micro/micro_vector_%.o: $(micro_vector)
 	@mkdir -p $(@D)
 	@echo '  CC $@'
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_flags_$*) -Iimpl -fPIC -DATTN_SIMD=$* -c $< -o $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_flags_$*) -fPIC -DATTN_SIMD=$* -c $< -o $@
 
-$(impl_simd:%=$(B)/impl/micro_wide_%.o): $(B)/impl/micro_wide_%.o: impl/micro_portable.c
+$(impl_simd:%=$(B)/impl/micro/micro_wide_%.o): $(B)/impl/micro/micro_wide_%.o: impl/micro/portable/micro_portable.c
 	@mkdir -p $(@D)
 	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(impl_opt) $(impl_flags_$*) -fPIC -DATTN_BITS=64 -DATTN_FUSED \
 	  -DATTN_MICRO=attn_micro_$* -c $< -o $@
 
-$(B)/impl/libflash.so: $(B)/impl/flash.o $(B)/impl/engine_flash_f32.o $(B)/impl/engine_flash_f64.o \
-                       $(impl_frame) $(impl_vector) $(impl_twins) $(impl_portable) $(impl_checks)
+$(B)/impl/libflash.so: $(B)/impl/kernels/flash.o $(B)/impl/kernels/engine_flash_f32.o \
+                       $(B)/impl/kernels/engine_flash_f64.o \
+                       $(impl_frame) $(impl_vector) $(impl_twins) $(impl_portable) $(problem_objects)
 
-$(B)/impl/libflash64.so: $(B)/impl/flash64.o $(B)/impl/engine_flash_f64.o $(impl_frame) \
-                         $(impl_simd:%=$(B)/impl/micro_wide_%.o) $(impl_twins) $(impl_portable) $(impl_checks)
+$(B)/impl/libflash64.so: $(B)/impl/kernels/flash64.o $(B)/impl/kernels/engine_flash_f64.o $(impl_frame) \
+                         $(impl_simd:%=$(B)/impl/micro/micro_wide_%.o) $(impl_twins) $(impl_portable) $(problem_objects)
 
 # nodelete: parked helpers (pool.h) must not outlive their code
 $(kernels): $(B)/impl/lib%.so: impl/exports.map
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete,--version-script=impl/exports.map $(filter %.o,$^) -lm -lpthread -o $@
 
+# The reference behind the ABI.
+all: $(B)/impl/libreference.so
+$(B)/impl/libreference.so: $(B)/impl/kernels/reference_kernel.o $(B)/libattn.a impl/exports.map
+	@echo '  LD $@'
+	$(CC) $(LDFLAGS) -shared -Wl,--version-script=impl/exports.map $(filter %.o %.a,$^) -lmpfr -lgmp -lm -o $@
+
 # For the tests of micro-kernels, which no kernel exports.
-$(B)/libmicro.a: $(impl_vector) $(impl_twins) $(impl_portable) $(B)/reference/convert.o
+$(B)/libmicro.a: $(impl_vector) $(impl_twins) $(impl_portable) $(B)/reference/problem/convert.o
 	@rm -f $@
 	@echo '  AR $@'
 	$(AR) $(AR_FLAGS) $@ $^
 
-$(B)/tests/test_micro: $(B)/libmicro.a
-$(B)/tests/test_micro: test_libraries += $(B)/libmicro.a
-
-$(B)/tests/test_pool: $(B)/impl/pool.o
-$(B)/tests/test_pool: test_libraries += $(B)/impl/pool.o
+include impl/wrong/rules.mk

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The binary32 exp, log and tanh on all 2^32 inputs. `make test` runs a sample of them.
 
-exhaustive_program := $(B)/tests/exhaustive_elementary
-exhaustive_sources := tests/exhaustive_elementary.c reference/exp.c reference/log.c reference/tanh.c
-exhaustive_headers := reference/elementary.h reference/elementary_dd.h
+exhaustive_program := $(B)/tests/support/exhaustive_elementary
+exhaustive_sources := tests/support/exhaustive_elementary.c reference/arithmetic/exp.c reference/arithmetic/log.c reference/arithmetic/tanh.c
+exhaustive_headers := reference/arithmetic/elementary.h reference/arithmetic/elementary_dd.h
 exhaustive_flags := -std=c11 -ffp-contract=off -fno-math-errno
 
 # One sweep per compiler and flag set, written compiler:flag,flag.
@@ -15,7 +15,7 @@ exhaustive_results := $(foreach s,$(EXHAUSTIVE_SETS),$(call set_result,$(s)))
 
 run-tests: $(exhaustive_program)
 
-$(exhaustive_program): $(B)/tests/exhaustive_elementary.o $(B)/libattn.a
+$(exhaustive_program): $(B)/tests/support/exhaustive_elementary.o $(B)/libattn.a
 	$(CC) $(LDFLAGS) $^ -lmpfr -lgmp -lm -lpthread -o $@
 
 exhaustive: exhaustive-elementary ## every exhaustive sweep (half an hour on two idle cores)
@@ -27,7 +27,7 @@ exhaustive-elementary: $(exhaustive_results) ## exp, log, tanh on all binary32 i
 define exhaustive_rule
 $(call set_result,$(1)): $(exhaustive_sources) $(exhaustive_headers)
 	@mkdir -p $$(@D)
-	$(set_compiler) $(set_flags) -DEXHAUSTIVE_FLAGS='"$(set_flags)"' -Ireference \
+	$(set_compiler) $(set_flags) -DEXHAUSTIVE_FLAGS='"$(set_flags)"' -I. \
 	  $$(filter %.c,$$^) -lmpfr -lgmp -lm -lpthread -o $$(basename $$@)
 	nice $$(basename $$@) --json $$@
 endef

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each tests/test_NAME.c is a cmocka program; each tests/test_NAME.py or .sh prints TAP itself.
+# Each tests/test_NAME.c is a cmocka program; each tests/test_NAME.{py,sh} prints TAP itself.
 
 test_programs := $(patsubst %.c,$(B)/%,$(wildcard tests/test_*.c))
 test_scripts := $(wildcard tests/test_*.py tests/test_*.sh)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What several tests share, linked into every test program. (Read after rules.mk.)
 
-test_support := $(patsubst %.c,$(B)/%.o,tests/random_problem.c tests/emulator.c tests/emulator_score.c)
+test_support := $(patsubst %.c,$(B)/%.o,$(addprefix tests/support/,random_problem.c emulator.c emulator_score.c))
 test_libraries := $(B)/libattn_test.a $(test_libraries)
 
 $(test_programs): $(B)/libattn_test.a
@@ -18,9 +18,43 @@ check-full: check-soundness
 $(B)/tests/test_oracle_gsl: $(B)/libattn_gsl.a
 $(B)/tests/test_oracle_gsl: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas
 
-$(B)/tests/bench_oracle: $(B)/tests/bench_oracle.o $(test_libraries)
+$(B)/tests/support/bench_oracle: $(B)/tests/support/bench_oracle.o $(test_libraries)
 	$(CC) $(LDFLAGS) $< $(test_libraries) -lmpfr -lgmp -lm -lpthread -o $@
 
 .PHONY: bench-oracle
-bench-oracle: $(B)/tests/bench_oracle ## throughput of the oracle by path
+bench-oracle: $(B)/tests/support/bench_oracle ## throughput of the oracle by path
 	@$<
+
+# The rules in use elsewhere, for comparison (make compare-rules).
+.PHONY: common-rules
+common-rules: $(B)/tests/support/common_rules
+$(B)/tests/support/common_rules: $(B)/tests/support/common_rules.o $(B)/impl/wrong/mutants/trial.o \
+    $(B)/libvectors.a $(B)/libattn.a
+	$(CC) $(LDFLAGS) $^ -lprotobuf-c -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -ldl -o $@
+
+# Right kernels that err as much as each model allows.
+emulator_models := f64-strict f32-f64acc f32-strict f32-fastexp tf32-f32acc bf16-f32acc f16-f32acc \
+                   f16-f16acc
+emulators := $(emulator_models:%=$(B)/emulators/%.so)
+emulator_types = 1u << ATTEST_F32 | 1u << ATTEST_F16 | 1u << ATTEST_BF16 $(if $(filter f64-%,$*),| 1u << ATTEST_F64)
+$(emulators): $(B)/emulators/%.so: tests/support/emulator_kernel.c $(B)/libattn_test.a $(B)/libattn.a impl/exports.map
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(CPPFLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC -shared \
+	  -DMODEL='"$*"' -DTYPES='($(emulator_types))' -Wl,--version-script=impl/exports.map \
+	  $< $(B)/libattn_test.a $(B)/libattn.a -lmpfr -lgmp -lm -lpthread -o $@
+
+.PHONY: emulators
+emulators: $(emulators)
+run-tests: emulators
+
+$(B)/tests/test_micro: $(B)/libmicro.a
+$(B)/tests/test_micro: test_libraries += $(B)/libmicro.a
+
+$(B)/tests/test_pool: $(B)/impl/frame/pool.o
+$(B)/tests/test_pool: test_libraries += $(B)/impl/frame/pool.o
+
+# It includes the template as users copy it.
+$(B)/tests/test_template.o: CPPFLAGS += -Ispec
+
+$(B)/tests/test_vectors: $(B)/libattn_gsl.a
+$(B)/tests/test_vectors: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "forward.h"
-#include "normal.h"
+#include "reference/kernel/forward.h"
+#include "reference/problem/normal.h"
 
 enum { B = 2, HQ = 4, HKV = 2, SQ = 3, SK = 5, D = 4, DV = 2 };
 

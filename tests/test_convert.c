@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <mpfr.h>
 
-#include "convert.h"
+#include "reference/problem/convert.h"
 
 typedef struct format {
     attest_dtype dtype;

@@ -22,13 +22,13 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
 there=build/$cross-O2
-objects='check normal mask convert profile'
+objects='validate normal mask convert profile'
 for b in "$there $cross" "$build ${CC:-gcc}"; do
     set -- $b
-    MAKEFLAGS='' make -s CC="$2" kernels $(printf "$1/reference/%s.o " $objects) >"$folder/log" 2>&1 ||
+    MAKEFLAGS='' make -s CC="$2" kernels $(printf "$1/reference/problem/%s.o " $objects) >"$folder/log" 2>&1 ||
         { cat "$folder/log"; echo "not ok 1 - $1 does not build"; exit 1; }
-    "$2" -std=c11 -O2 -Ispec -Ireference tests/cross_kernels.c \
-        $(printf "$1/reference/%s.o " $objects) -lm -ldl -o "$folder/$(basename "$2")" || exit 1
+    "$2" -std=c11 -O2 -I. tests/support/cross_kernels.c \
+        $(printf "$1/reference/problem/%s.o " $objects) -lm -ldl -o "$folder/$(basename "$2")" || exit 1
 done
 paths() { for k in $kernels; do echo "$1/impl/lib$k.so"; done; }
 

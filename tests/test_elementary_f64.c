@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "elementary.h"
+#include "reference/arithmetic/elementary.h"
 
 #include <float.h>
 #include <math.h>

@@ -33,7 +33,7 @@ def problems(function, entries):
         unchecked = set(clauses) - set(e["clauses"].split())
         if unchecked:
             yield f"{where}: clauses not checked: {' '.join(sorted(unchecked))}"
-        if e["sha256"] != record.hashes(function):
+        if e["digest"] != record.measured_on(function):
             yield f"{where}: sources or contract changed since; run make exhaustive-elementary"
 
 

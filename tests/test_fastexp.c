@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl/fastexp.h on every binary32 from -104 to -2^-26; closer to 0 every 4096th. */
+/* impl/micro/fastexp.h on every binary32 from -104 to -2^-26; closer to 0 every 4096th. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../impl/fastexp.h"
+#include "impl/micro/fastexp.h"
 
 static float from_bits(uint32_t bits) {
     float x;

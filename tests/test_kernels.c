@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "forward.h"
-#include "kernel_calls.h"
+#include "reference/kernel/forward.h"
+#include "tests/support/kernel_calls.h"
 
 static int near(double got, double expected, attest_dtype dtype, double slack) {
     double unit = dtype == ATTEST_F16 ? 0x1p-10 : dtype == ATTEST_BF16 ? 0x1p-7 : 0;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kernel_calls.h"
+#include "tests/support/kernel_calls.h"
 
 /* The part of a problem from batch entry b on, or from query i on, as views. */
 static attest_tensor from_axis(attest_tensor t, uint32_t axis, int64_t start, int64_t count) {

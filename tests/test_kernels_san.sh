@@ -10,14 +10,14 @@ esac
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 kernels='naive tiled flash flash64'
-objects='check normal mask convert profile'
+objects='validate normal mask convert profile'
 
 # variant, directory, flags of the test program
 prepare() {
-    MAKEFLAGS='' make -s $1 kernels $(printf "$2/reference/%s.o " $objects) >"$folder/log" 2>&1 ||
+    MAKEFLAGS='' make -s $1 kernels $(printf "$2/reference/problem/%s.o " $objects) >"$folder/log" 2>&1 ||
         { cat "$folder/log"; return 1; }
-    gcc -std=c11 -O1 -g $3 -Ispec -Ireference tests/cross_kernels.c \
-        $(printf "$2/reference/%s.o " $objects) -lm -ldl -o "$folder/program" &&
+    gcc -std=c11 -O1 -g $3 -I. tests/support/cross_kernels.c \
+        $(printf "$2/reference/problem/%s.o " $objects) -lm -ldl -o "$folder/program" &&
         "$folder/program" $(for k in $kernels; do echo "$2/impl/lib$k.so"; done) >"$folder/now" 2>&1
 }
 

@@ -12,7 +12,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "impl/mutants"))
+sys.path.insert(0, os.path.join(ROOT, "impl/wrong/power"))
 import matrix as kills  # noqa: E402
 import power  # noqa: E402
 

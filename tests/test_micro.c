@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "../impl/cpu.h"
-#include "../impl/drive.h"
-#include "convert.h"
+#include "impl/micro/cpu.h"
+#include "impl/frame/drive.h"
+#include "reference/problem/convert.h"
 
 enum { ROWS = ATTN_TILE_ROWS, KEYS = ATTN_TILE_KEYS, WIDEST = 144, GAP = 3 };
 

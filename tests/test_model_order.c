@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "convert.h"
-#include "oracle.h"
-#include "random_problem.h"
+#include "reference/problem/convert.h"
+#include "reference/oracle/oracle.h"
+#include "tests/support/random_problem.h"
 
 #define MODELS 8
 #define RESULTS 100000

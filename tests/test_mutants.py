@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mutants are what their table says: each is wrong on its trigger, each base is right.
 
-The judge here is impl/mutants/probe, not the certifier, so a mutant that nobody finds is known to
+The judge here is impl/wrong/mutants/probe.c, not the certifier, so a mutant that nobody finds is known to
 be wrong all the same.
 """
 
@@ -13,11 +13,11 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "impl/mutants"))
+sys.path.insert(0, os.path.join(ROOT, "impl/wrong/mutants"))
 from lines import random_line  # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build/default"))
-SOURCES = os.path.join(ROOT, "impl/mutants")
+SOURCES = os.path.join(ROOT, "impl/wrong/mutants")
 FAMILIES = ["mask", "score", "memory", "tiled", "decode", "threaded", "stateful", "cheats"]
 RANDOM_PROBLEMS = 25
 # A signal shows in whatever check makes the call; these make it in different ways.
@@ -31,7 +31,7 @@ def load_table():
 
 def declared(family):
     """Mutants in the enum of a family's source."""
-    with open(os.path.join(SOURCES, f"{family}.c"), encoding="utf-8") as file:
+    with open(os.path.join(SOURCES, f"{family}_mutants.c"), encoding="utf-8") as file:
         enum = re.search(r"enum \{\n    CORRECT,(.*?)\n\};", file.read(), re.DOTALL).group(1)
     names = re.findall(r"^    ([A-Z0-9_]+),?$", enum, re.MULTILINE)
     return [f"{family}/{name.lower().replace('_', '-')}" for name in names]

@@ -15,10 +15,10 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "convert.h"
-#include "forward.h"
-#include "normal.h"
-#include "../vectors/onnx.h"
+#include "reference/problem/convert.h"
+#include "reference/kernel/forward.h"
+#include "reference/problem/normal.h"
+#include "vectors/onnx/onnx.h"
 
 /* Cases in the last frozen corpus, in the Python package onnx 1.22, 1.19 to 1.21, and 1.18. */
 static const int corpus_sizes[] = {76, 64, 62, 47};

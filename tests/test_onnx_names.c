@@ -13,9 +13,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../vectors/manifest.h"
-#include "../vectors/onnx.h"
-#include "../vectors/profile_read.h"
+#include "vectors/read/manifest.h"
+#include "vectors/onnx/onnx.h"
+#include "vectors/read/profile_read.h"
 
 typedef struct tally {
     int cases, right;

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
-#include "random_problem.h"
+#include "reference/oracle/oracle.h"
+#include "tests/support/random_problem.h"
 
 #define KEYS 3
 

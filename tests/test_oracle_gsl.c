@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
-#include "oracle_gsl.h"
-#include "random_problem.h"
+#include "reference/oracle/oracle.h"
+#include "reference/oracle/oracle_gsl.h"
+#include "tests/support/random_problem.h"
 
 #define PROBLEMS 10000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Helpers that wait between calls, and what they share: impl/pool.h, impl/share.h. */
+/* Helpers that wait between calls, and what they share: impl/frame/pool.h, impl/frame/share.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../impl/pool.h"
-#include "../impl/share.h"
+#include "impl/frame/pool.h"
+#include "impl/frame/share.h"
 
 enum { UNITS = 2000, CALLS = 200, HELPERS = 3 };
 

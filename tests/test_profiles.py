@@ -45,9 +45,9 @@ def build(profile, directory):
     path = os.path.join(directory, profile["name"] + ".so")
     fields = [f"-D{key.upper()}={names[profile[key]]}" for key, names in ENUMS.items()]
     without = "ATTEST_WINDOW_SIZE" if profile["window_form"] == "not-defined" else "0"
-    command = CC + SANITIZED + ["-std=c11", "-O2", "-fPIC", "-shared", "-Ispec", "-Ireference", *fields,
+    command = CC + SANITIZED + ["-std=c11", "-O2", "-fPIC", "-shared", "-I.", *fields,
                f"-DPROFILE_NAME=\"{profile['name']}\"", f"-DWITHOUT_FEATURES={without}",
-               "tests/profile_kernel.c", os.path.join(BUILD, "libattn.a"), "-lm", "-o", path]
+               "tests/support/profile_kernel.c", os.path.join(BUILD, "libattn.a"), "-lm", "-o", path]
     subprocess.run(command, check=True)
     return path
 

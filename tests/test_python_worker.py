@@ -11,8 +11,8 @@ import tempfile
 
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
-HERE = os.path.dirname(os.path.abspath(__file__))
-KERNELS = os.path.join(HERE, "hostile", "kernels.py")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+KERNELS = os.path.join(ROOT, "impl/wrong/hostile/kernels.py")
 SKIP = "skip"
 
 # function: verdict that must appear ("certified", "unloadable"), words that one failure must say

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "forward.h"
+#include "reference/kernel/forward.h"
 
 enum { MAX_HEADS = 4, MAX_S = 12, MAX_D = 8, PROBLEMS = 1000 };
 

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "normal.h"
-#include "../vectors/bounds.h"
-#include "../vectors/safetensors.h"
+#include "reference/problem/normal.h"
+#include "vectors/read/bounds.h"
+#include "vectors/read/safetensors.h"
 
 #define DAMAGED_FILES 10000
 

@@ -10,7 +10,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 CHECK = os.path.join(ROOT, "ci", "check-scalars")
 
-FRAME = """#include "scalar.h"
+FRAME = """#include "reference/arithmetic/scalar.h"
 {top}
 attn_real ATTN_NAME(planted)(const attn_real *s, attn_real x, attn_real y, int flag);
 attn_real ATTN_NAME(planted)(const attn_real *s, attn_real x, attn_real y, int flag) {{

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
+#include "reference/oracle/oracle.h"
 
 typedef struct data {
     float q[1], *k, *v, o[1];

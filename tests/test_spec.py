@@ -125,7 +125,7 @@ def enum_value(enumerator, prefix):
 
 def the_schema_has_the_enums_of_profile_h():
     schema = json.loads(read("spec", "profile.schema.json"))
-    text = re.sub(r"/\*.*?\*/", "", read("reference", "profile.h"), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", "", read("reference", "problem", "profile.h"), flags=re.DOTALL)
     prefixes = {"corner": "ATTN_CORNER_", "window_form": "ATTN_WINDOW_",
                 "default_scale": "ATTN_SCALE_", "gqa_order": "ATTN_GQA_",
                 "lse_base": "ATTN_LSE_", "lse_empty": "ATTN_LSE_EMPTY_",
@@ -140,10 +140,10 @@ def the_compiled_profile_is_attest_json():
     """Through the compiler: each field of attn_profile_attest against its index in the schema."""
     schema = json.loads(read("spec", "profile.schema.json"))
     attest = profiles()["attest"]
-    source = '#include <stdio.h>\n#include "profile.c"\nint main(void) {\n'
+    source = '#include <stdio.h>\n#include "reference/problem/profile.c"\nint main(void) {\n'
     for field in FIELDS:
         source += f'printf("{field} %d\\n", (int)attn_profile_attest.{field});\n'
-    compiled = dict(line.split() for line in run_c(source, "-I" + path("reference")).splitlines())
+    compiled = dict(line.split() for line in run_c(source, "-I" + path(".")).splitlines())
     for field in FIELDS:
         value = schema["properties"][field]["enum"][int(compiled[field])]
         need(value == attest[field], f"{field}: compiled {value}, file {attest[field]}")

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../impl/template.c"
-#include "forward.h"
+#include "impl/template.c"
+#include "reference/kernel/forward.h"
 
 enum { MAX_BATCH = 2, MAX_HEADS = 6, MAX_ROWS = 9, MAX_SIZE = 7, PROBLEMS = 2000, GAP = 3 };
 enum { ELEMENTS = MAX_BATCH * MAX_HEADS * MAX_ROWS * (MAX_SIZE + GAP) };

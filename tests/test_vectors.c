@@ -16,15 +16,15 @@
 #include <cmocka.h>
 #include <sodium.h>
 
-#include "convert.h"
-#include "forward.h"
-#include "normal.h"
-#include "oracle.h"
-#include "oracle_gsl.h"
-#include "../vectors/bounds.h"
-#include "../vectors/file.h"
-#include "../vectors/manifest.h"
-#include "../vectors/profile_read.h"
+#include "reference/problem/convert.h"
+#include "reference/kernel/forward.h"
+#include "reference/problem/normal.h"
+#include "reference/oracle/oracle.h"
+#include "reference/oracle/oracle_gsl.h"
+#include "vectors/read/bounds.h"
+#include "vectors/read/file.h"
+#include "vectors/read/manifest.h"
+#include "vectors/read/profile_read.h"
 
 #define DAMAGED_FILES 10000
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "random_problem.h"
-#include "wide.h"
+#include "tests/support/random_problem.h"
+#include "reference/oracle/wide.h"
 
 typedef int mpfr_function(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../certify/wire.c"
+#include "certify/worker/wire.c"
 
 static attest_wire loaded(void) {
     attest_wire m = {.magic = ATTEST_WIRE_MAGIC, .kind = ATTEST_WIRE_LOADED};

@@ -33,10 +33,10 @@ libraries=$usr/lib/aarch64-linux-gnu
 out=build/aarch64/corpus
 rm -rf build/aarch64
 mkdir -p $out/data
-sources="$(ls vectors/*.c | grep -v 'onnx\|/manifest.c\|vector_judge') $(ls reference/*.c |
-    grep -v 'oracle_gsl\|row.c\|shell.c\|forward.c')"
+sources="$(ls vectors/read/*.c vectors/write/*.c | grep -v '/manifest.c\|vector_judge') $(ls reference/*/*.c |
+    grep -v 'oracle_gsl\|/row.c\|shell.c\|forward.c\|program.c')"
 for source in $sources; do
-    $compiler -std=c11 -O2 -ffp-contract=off -fno-math-errno -Ispec -Ireference \
+    $compiler -std=c11 -O2 -ffp-contract=off -fno-math-errno -I. \
         -isystem "$usr/include" -isystem "$usr/include/aarch64-linux-gnu" \
         -c "$source" -o "build/aarch64/$(echo "$source" | tr / _).o"
 done

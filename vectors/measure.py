@@ -3,23 +3,20 @@
 """Which compiled mutants does each vector kill? Writes vectors/mutants.json; `make vectors` then
 puts it into the manifest.
 
-usage: measure.py BUILD    where BUILD holds mutants/*.so and vectors/examples/check
+usage: measure.py BUILD    where BUILD holds the mutants and the program of vectors/examples/
 """
-import hashlib
+import glob
 import json
 import os
 import subprocess
 import sys
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "ci"))
+from digest import digest  # noqa: E402
+
 LIMIT_SECONDS = 60
 MOST_CRASHES = 20
-
-
-def hash_of(paths):
-    state = hashlib.blake2b(digest_size=16)
-    for path in sorted(paths):
-        state.update(open(path, "rb").read())
-    return state.hexdigest()
 
 
 def run(check, kernel, first):
@@ -57,7 +54,7 @@ def visible(mutant):
 def main(build):
     manifest = json.load(open("vectors/manifest.json"))
     ids = [vector["id"] for group in manifest["groups"] for vector in group["vectors"]]
-    mutants = json.load(open("impl/mutants/mutants.json"))["mutants"]
+    mutants = json.load(open("impl/wrong/mutants/mutants.json"))["mutants"]
     check = os.path.join(build, "vectors/examples/check")
     kills, killed, survived = {}, [], []
     for family in sorted({mutant["id"].split("/")[0] for mutant in mutants}):
@@ -73,7 +70,7 @@ def main(build):
     value = [m for m in mutants if visible(m)]
     seen = [m for m in killed if visible(m)]
     report = {
-        "mutants_blake2b": hash_of(f"impl/mutants/{f}" for f in os.listdir("impl/mutants")),
+        "mutants_digest": digest(glob.glob("impl/wrong/mutants/*.[ch]")),
         "mutants": len(mutants), "killed": len(killed),
         "value_mutants": len(value), "value_killed": len(seen),
         "value_survivors": [m["id"].replace("/", "-") for m in survived if visible(m)],

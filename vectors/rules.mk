@@ -2,9 +2,9 @@
 # libvectors.a: readers of vector files, other people's included, and all that the generator needs
 # but GSL. `vectors` rebuilds the corpus in place; CI compares a fresh one byte by byte.
 
-vectors_programs := vectors/generate.c
-vectors_objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(vectors_programs),$(wildcard vectors/*.c))) \
-                   $(B)/vectors/onnx.pb-c.o
+vectors_sources := $(filter-out vectors/write/generate.c,$(wildcard vectors/read/*.c vectors/write/*.c \
+                     vectors/onnx/*.c))
+vectors_objects := $(vectors_sources:%.c=$(B)/%.o) $(B)/generated/onnx.pb-c.o
 
 all: $(B)/libvectors.a $(B)/vectors/generate $(B)/vectors/examples/check
 
@@ -13,22 +13,21 @@ $(B)/libvectors.a: $(vectors_objects)
 	@echo '  AR $@'
 	$(AR) $(AR_FLAGS) $@ $^
 
-$(B)/vectors/onnx.pb-c.c: vectors/onnx.proto
+$(B)/generated/onnx.pb-c.c: vectors/onnx/onnx.proto
 	@mkdir -p $(@D)
 	protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 
 # Generated code: our warnings are not for it.
-$(B)/vectors/onnx.pb-c.o: $(B)/vectors/onnx.pb-c.c
+$(B)/generated/onnx.pb-c.o: $(B)/generated/onnx.pb-c.c
 	$(CC) $(CFLAGS) -Wno-conversion -fPIC -c $< -o $@
 
-$(B)/vectors/onnx_read.o: $(B)/vectors/onnx.pb-c.c
-$(B)/vectors/%.o: CPPFLAGS += -I$(B)/vectors
+$(B)/vectors/onnx/onnx_read.o: $(B)/generated/onnx.pb-c.c
 
-$(B)/vectors/generate: $(B)/vectors/generate.o $(B)/libvectors.a $(B)/libattn.a
+$(B)/vectors/generate: $(B)/vectors/write/generate.o $(B)/libvectors.a $(B)/libattn.a
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -lgsl -lgslcblas -ljansson -lsodium -lmpfr -lgmp -lm -lpthread -o $@
 
-$(B)/vectors/examples/check: $(B)/vectors/examples/check.o $(B)/libvectors.a $(B)/libattn.a
+$(B)/vectors/examples/check: $(B)/vectors/examples/check_kernel.o $(B)/libvectors.a $(B)/libattn.a
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -ljansson -lsodium -lm -lpthread -ldl -o $@
 
@@ -57,6 +56,3 @@ vectors-power: $(B)/vectors/examples/check mutant-kernels ## measure which mutan
 
 print-build: # where this variant is built
 	@echo $(B)
-
-$(B)/tests/test_vectors: $(B)/libattn_gsl.a
-$(B)/tests/test_vectors: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas

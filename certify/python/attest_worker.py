@@ -104,7 +104,7 @@ def check_tensor(name, t, types, shape):
 
 
 def check_problem(problem, features, kernel_info):
-    """What the C kernels check in reference/check.c, as far as the protocol can express it."""
+    """What the C kernels check in reference/problem/validate.c, as far as the protocol can express it."""
     refuse(bool(features - set(kernel_info["features"])), "features",
            f"{sorted(features - set(kernel_info['features']))} not supported", "unsupported")
     refuse("reserved" in problem, "reserved", "must be zero", "unsupported")

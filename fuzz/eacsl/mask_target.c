@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mask.h"
+#include "reference/problem/mask.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int64_t word[6] = {0}; /* i, j, offset, left, right, length */

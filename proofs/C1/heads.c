@@ -4,7 +4,7 @@
  * agree on the query and mask of row ROW of head HEAD and on what that row sees in its own KV head;
  * queries of all others and every other KV head are arbitrary.
  */
-#include "normal.h"
+#include "reference/problem/normal.h"
 #include "pass.h"
 
 #define HQ 4

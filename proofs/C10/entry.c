@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "forward.h"
-#include "normal.h"
+#include "reference/kernel/forward.h"
+#include "reference/problem/normal.h"
 
 enum { BATCH = 1, Q_HEADS = 2, KV_HEADS = 1, QUERIES = 2, KEYS = 3, SIZE = 2 };
 

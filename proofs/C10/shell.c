@@ -8,9 +8,9 @@
  */
 #include <stdlib.h>
 
-#include "normal.h"
+#include "reference/problem/normal.h"
 #include "proof.h"
-#include "shell.h"
+#include "reference/kernel/shell.h"
 
 #define BATCH 1
 #define Q_HEADS 2

@@ -4,7 +4,7 @@
  * keys, with every parameter of the band, a boolean mask and which values are finite symbolic. The
  * set that each row must see is worked out here from the definition.
  */
-#include "frame.h"
+#include "impl/frame/frame.h"
 #include "proof.h"
 
 #define ROWS ATTN_TILE_ROWS

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "frame.h"
+#include "impl/frame/frame.h"
 #include "proof.h"
 
 #define ROWS ATTN_TILE_ROWS

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "bounds.h"
+#include "vectors/read/bounds.h"
 #include "proof.h"
 
 static attest_range any_range(void) {

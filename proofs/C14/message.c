@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "proof.h"
-#include "wire.h"
+#include "certify/worker/wire.h"
 
 attest_wire nondet_wire(void);
 

@@ -4,7 +4,7 @@
  * operand lies inside its mapping and each mapping inside its slot, on whole pages.
  */
 #include "proof.h"
-#include "wire.h"
+#include "certify/worker/wire.h"
 
 attest_wire_call nondet_call(void);
 

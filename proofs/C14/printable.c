@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "proof.h"
-#include "wire.h"
+#include "certify/worker/wire.h"
 
 int main(void) {
     const size_t size = nondet_size(), at = nondet_size();

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "bounds.h"
+#include "vectors/read/bounds.h"
 #include "proof.h"
 
 __extension__ typedef unsigned __int128 wide;

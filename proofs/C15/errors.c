@@ -12,7 +12,7 @@
  * multiplies(p, x): |p - x| <= 2^-24 |x| + 2^-150.
  * grows(g, f): f = (1 + 2^-24) g + 2^-24.  slips(h, f): f >= (1 + 2^-24) (h + 2^-150).
  */
-#include "row.h"
+#include "reference/kernel/row.h"
 
 /*@ axiomatic LoopErrors {
   @   predicate off(real s, real r, real a, real g, real h);

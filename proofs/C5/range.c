@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "elementary.h"
+#include "reference/arithmetic/elementary.h"
 #include "proof.h"
 
 float nondet_float(void);

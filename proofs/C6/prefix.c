@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "mask.h"
+#include "reference/problem/mask.h"
 #include "pass.h"
 
 #define N (ROW + 1)

@@ -3,7 +3,7 @@
  * One causal pass over S rows gives, word for word, what S decoding steps give: step t writes its
  * key and value to a cache that holds anything before, and attends with one query at offset t.
  */
-#include "mask.h"
+#include "reference/problem/mask.h"
 #include "pass.h"
 
 /* Step t may be handed the keys so far, or the whole buffer with nothing but a length of t + 1. */

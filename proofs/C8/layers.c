@@ -4,7 +4,7 @@
  * feed-forward part with its residual are arbitrary functions of one position's vector. Inputs that
  * agree up to position ROW give the same vector at ROW after both layers.
  */
-#include "mask.h"
+#include "reference/problem/mask.h"
 #include "pass.h"
 
 #if D != 2

@@ -4,7 +4,7 @@
  * enough that nothing overflows. One predicate a run (PART): together they are too much for a
  * solver.
  */
-#include "mask.h"
+#include "reference/problem/mask.h"
 #include "proof.h"
 
 typedef __CPROVER_bitvector[67] integer; /* any sum or difference of three int64_t */

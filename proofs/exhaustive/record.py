@@ -4,22 +4,25 @@
 
     record.py FILE...      each FILE holds one JSON object a line, from exhaustive_elementary --json
 
-An entry replaces the one of the same function, compiler and flags. It carries the hash of the
+An entry replaces the one of the same function, compiler and flags. It carries the digest of the
 sources it was measured on and of the contract it checked, so that a test can tell when it is stale.
 """
 
-import hashlib
 import json
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "ci"))
+from digest import digest  # noqa: E402
+
 RESULTS = pathlib.Path(__file__).resolve().parent / "results.json"
 SOURCES = {
-    "attn_expf": ["reference/exp.c", "reference/elementary_dd.h"],
-    "attn_logf": ["reference/log.c", "reference/elementary_dd.h"],
-    "attn_tanhf": ["reference/tanh.c", "reference/exp.c", "reference/elementary_dd.h"],
+    "attn_expf": ["reference/arithmetic/exp.c", "reference/arithmetic/elementary_dd.h"],
+    "attn_logf": ["reference/arithmetic/log.c", "reference/arithmetic/elementary_dd.h"],
+    "attn_tanhf": ["reference/arithmetic/tanh.c", "reference/arithmetic/exp.c",
+                   "reference/arithmetic/elementary_dd.h"],
 }
 # That the result depends on the argument alone holds by reading: the bodies use no state.
 NOT_SWEPT = {"value"}
@@ -27,23 +30,15 @@ NOT_SWEPT = {"value"}
 
 def contract(function):
     """The ACSL clauses above the prototype of the function, without layout: {label: text}."""
-    header = (ROOT / "reference/elementary.h").read_text()
+    header = (ROOT / "reference/arithmetic/elementary.h").read_text()
     pattern = r"/\*@((?:(?!\*/).)*)\*/\s*\w+ " + function + r"\("
     block = re.search(pattern, header, re.DOTALL).group(1)
     clauses = re.findall(r"ensures\s+(\w+):(.*?);", re.sub(r"[\s@]+", " ", block))
     return {label: text.strip() for label, text in clauses if label not in NOT_SWEPT}
 
 
-def sha256(data):
-    return hashlib.sha256(data).hexdigest()
-
-
-def hashes(function):
-    text = json.dumps(contract(function), sort_keys=True)
-    return {
-        "sources": {name: sha256((ROOT / name).read_bytes()) for name in SOURCES[function]},
-        "contract": sha256(text.encode()),
-    }
+def measured_on(function):
+    return digest(SOURCES[function], json.dumps(contract(function), sort_keys=True))
 
 
 def key(entry):
@@ -56,7 +51,7 @@ def main(paths):
     for path in paths:
         for line in pathlib.Path(path).read_text().splitlines():
             entry = json.loads(line)
-            entry["sha256"] = hashes(entry["function"])
+            entry["digest"] = measured_on(entry["function"])
             merged[key(entry)] = entry
     RESULTS.write_text(json.dumps([merged[k] for k in sorted(merged)], indent=1) + "\n")
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "proof.h"
-#include "row.h"
+#include "reference/kernel/row.h"
 
 attn_real narrow_last_exp, narrow_last_log_argument;
 _Bool narrow_exp_in_domain = 1;

@@ -8,7 +8,7 @@
 #define ATTN_PROOF_PASS_H
 
 #include "proof.h"
-#include "row.h"
+#include "reference/kernel/row.h"
 
 attn_real nondet_scalar(void);
 

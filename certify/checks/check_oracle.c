@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* K1: every output element against the oracle's enclosure, over all pairs of options. */
+#include "certify/host/bench.h"
+#include "certify/judge/judge.h"
+#include "certify/plan/space.h"
+
+enum { ROUND, LARGE_SCORES, LARGE_VALUES };
+
+static void plan_pairs(attest_plan *plan) {
+    const attest_space space = {.queries = attest_landmark_queries(plan->level),
+                                .keys = attest_landmark_keys(plan->level),
+                                .head_sizes = attest_landmark_sizes(plan->level),
+                                .most = attest_plan_by_level(plan, 24, 0, 0, 0),
+                                .rounds = attest_plan_by_level(plan, 1, 6, 40, 200)};
+    attest_space_plan(plan, &space, NULL);
+    attest_space_plan_boundaries(plan, &space, NULL);
+}
+
+/* Without options: what every kernel must do, at each landmark. Structured data first. */
+static void plan_plain(attest_plan *plan) {
+    static const int64_t values[] = {ATTEST_RECIPE_KEY, ATTEST_RECIPE_UNIT, ATTEST_RECIPE_COARSE};
+    const int64_t *keys = attest_landmark_keys(plan->level);
+    const int64_t *sizes = attest_landmark_sizes(plan->level);
+    for (int i = 0; keys[i] >= 0; i++) {
+        for (int v = 0; v < 3; v++) {
+            attest_case c = attest_case_default(plan->check->name);
+            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            c.keys = keys[i];
+            c.queries = 1 + (i + v) % 3;
+            for (c.head_size = sizes[0]; *sizes >= 0; sizes++) {
+                c.head_size = *sizes < 17 ? *sizes : c.head_size;
+            }
+            sizes = attest_landmark_sizes(plan->level);
+            c.head_size = plan->kernel->max_head_size && c.head_size > plan->kernel->max_head_size
+                              ? plan->kernel->max_head_size
+                              : c.head_size;
+            c.value_size = c.head_size;
+            c.v = values[v];
+            c.features = plan->profile.default_scale == ATTN_SCALE_REQUIRED ? ATTEST_SCALE : 0;
+            c.scale = c.features ? 0.25 : 0;
+            attest_plan_add(plan, &c);
+        }
+    }
+}
+
+/* Scores that overflow exp() without the maximum, and values near the type's largest. */
+static void plan_magnitudes(attest_plan *plan) {
+    static const int64_t keys[] = {5, 33, 65};
+    for (int i = 0; i < 3; i++) {
+        for (int kind = LARGE_SCORES; kind <= LARGE_VALUES; kind++) {
+            attest_case c = attest_case_default(plan->check->name);
+            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            c.keys = keys[i];
+            c.queries = 3;
+            c.head_size = c.value_size = 8;
+            c.qk = kind == LARGE_SCORES ? ATTEST_RECIPE_LARGE : ATTEST_RECIPE_COARSE;
+            c.v = kind == LARGE_VALUES ? ATTEST_RECIPE_HUGE : ATTEST_RECIPE_KEY;
+            c.features = plan->profile.default_scale == ATTN_SCALE_REQUIRED ? ATTEST_SCALE : 0;
+            c.scale = c.features ? 0.25 : 0;
+            c.parameter[0] = kind;
+            attest_plan_add(plan, &c);
+        }
+    }
+}
+
+static void plan(attest_plan *plan) {
+    plan_plain(plan);
+    plan_magnitudes(plan);
+    plan_pairs(plan);
+}
+
+static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+    attest_space_ids(c, &result->ids);
+    attest_ids_add(&result->ids, "SEM-04 SEM-06 SEM-07 NUM-01 NUM-02 NUM-03 CAP-02");
+    if (c->parameter[0] != ROUND) {
+        attest_ids_add(&result->ids, "NUM-07");
+    }
+    if (attest_bench_build(bench, c, result) &&
+        attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+        attest_judge(bench, INT64_C(1) << 22, result);
+    }
+}
+
+const attest_check attest_check_oracle = {
+    .name = "oracle",
+    .sentence = "Each output element must lie where the declared arithmetic can put it.",
+    .requirements = "SEM-01 SEM-02 SEM-04 SEM-05 SEM-06 SEM-07 SEM-08 SEM-09 SEM-10 SEM-11 SEM-13 "
+                    "MASK-01 MASK-02 MASK-03 MASK-04 MASK-05 MASK-06 MASK-07 MASK-08 MASK-09 "
+                    "MASK-10 MASK-11 NUM-01 NUM-02 NUM-03 NUM-05 NUM-07 MEM-08 SPV-06 SPV-08 "
+                    "CAP-02",
+    .classes = "15 16 17 18 19 22 24 25 26 34 35 36",
+    .catalogue = "K1 K7 K13 K20 K21",
+    .structural = 0,
+    .plan = plan,
+    .run = run,
+};

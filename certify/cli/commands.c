@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "certify/cli/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "certify/run/discover.h"
+#include "certify/result/waiver.h"
+
+int attest_trouble(const char *why) {
+    fprintf(stderr, "attest: %s\n", why);
+    return ATTEST_EXIT_TROUBLE;
+}
+
+/* Asked of the system, which knows every reason why not. What exists is not opened: the reader of a
+ * pipe would see its writer leave. */
+static int writable(const char *path) {
+    struct stat found;
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file >= 0) {
+        close(file);
+        return unlink(path) == 0;
+    }
+    if (errno != EEXIST) {
+        return 0;
+    }
+    if (stat(path, &found) != 0) {
+        return errno == ENOENT; /* a link to what is not there yet */
+    }
+    return !S_ISDIR(found.st_mode) && access(path, W_OK) == 0;
+}
+
+int attest_files_ready(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
+    const char *const outputs[][2] = {
+        {"--json", s->json}, {"--junit", s->junit}, {"--output", s->output}};
+    for (int i = 0; i < 3; i++) {
+        if (outputs[i][1] != NULL && !writable(outputs[i][1])) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s cannot be written", outputs[i][0],
+                     outputs[i][1]);
+            return 0;
+        }
+    }
+    s->waivers = s->waiver_file != NULL ? attest_waivers_load(s->waiver_file, why) : NULL;
+    return s->waiver_file == NULL || s->waivers != NULL;
+}
+
+int attest_deliver(const attest_report *report, const attest_settings *s) {
+    char why[ATTEST_MESSAGE_BYTES];
+    const attest_certificate c = attest_certify(report);
+    attest_report_text(stdout, report, &c, isatty(1));
+    fflush(stdout);
+    if ((s->json != NULL && !attest_report_json(s->json, report, &c, why)) ||
+        (s->junit != NULL && !attest_report_junit(s->junit, report, &c, why))) {
+        return attest_trouble(why);
+    }
+    if (c.certified && s->require_full && c.restricted[0] != '\0') {
+        printf("--require full: a restricted certificate does not count\n");
+        return ATTEST_EXIT_NOT_CERTIFIED;
+    }
+    return c.certified ? ATTEST_EXIT_CERTIFIED : ATTEST_EXIT_NOT_CERTIFIED;
+}
+
+/* Boundaries are looked for each time: a case of a kernel has its id in every command. */
+static attest_plan plan_for(const attest_settings *s, const attest_setup *setup, attest_level level,
+                            attest_boundaries *boundaries) {
+    attest_discover(setup, level, boundaries);
+    return (attest_plan){.level = level,
+                         .seed = s->seed,
+                         .kernel = &setup->kernel,
+                         .profile = setup->profile,
+                         .boundaries = boundaries};
+}
+
+int attest_command_certify(const attest_settings *s) {
+    char why[ATTEST_MESSAGE_BYTES] = "";
+    attest_setup setup;
+    attest_report report = {0};
+    printf("attest %s certify %s, level %s, seed %llu\n", ATTEST_SUITE_VERSION, s->words[0],
+           attest_level_name(s->level), (unsigned long long)s->seed);
+    fflush(stdout);
+    int opened = attest_setup_open(&setup, s, s->words[0], &report, why);
+    int code = ATTEST_EXIT_TROUBLE;
+    if (opened < 0) {
+        code = attest_deliver(&report, s);
+    } else if (opened == 0) {
+        attest_trouble(why);
+    } else {
+        attest_plan plan = plan_for(s, &setup, s->level, &report.boundaries);
+        if (!attest_plan_make(&plan, NULL)) {
+            attest_trouble("not enough memory");
+        } else if (!attest_run(&setup, s, &plan, &report, why)) {
+            attest_trouble(why);
+        } else {
+            code = attest_deliver(&report, s);
+        }
+        attest_plan_free(&plan);
+    }
+    attest_setup_close(&setup);
+    attest_report_free(&report);
+    return code;
+}
+
+int attest_case_named(const char *word, const attest_settings *s, const attest_setup *setup,
+                      attest_case *c, char why[ATTEST_MESSAGE_BYTES]) {
+    if (strchr(word, '=') != NULL) {
+        return attest_case_parse(c, word, why);
+    }
+    int found = 0;
+    /* The level that was named first; the exhaustive one only then, since its plan takes a while. */
+    const attest_level levels[] = {s->level, ATTEST_SMOKE, ATTEST_QUICK, ATTEST_FULL};
+    for (int level = 0; level < 4 && !found; level++) {
+        attest_boundaries boundaries;
+        attest_plan plan = plan_for(s, setup, levels[level], &boundaries);
+        attest_plan_make(&plan, NULL);
+        for (size_t i = 0; i < plan.count && !found; i++) {
+            if (strcmp(plan.cases[i].id, word) == 0) {
+                *c = plan.cases[i].c;
+                found = 1;
+            }
+        }
+        attest_plan_free(&plan);
+    }
+    if (!found) {
+        snprintf(why, ATTEST_MESSAGE_BYTES,
+                 "no case of this kernel has the id %.20s (another --seed or --profile?)", word);
+    }
+    return found;
+}
+
+int attest_command_replay(const attest_settings *s) {
+    char why[ATTEST_MESSAGE_BYTES] = "";
+    attest_setup setup;
+    attest_report report = {0};
+    attest_entry entry = {.result = {.verdict = ATTEST_NOT_RUN}};
+    attest_case c;
+    int code = ATTEST_EXIT_TROUBLE;
+    int opened = attest_setup_open(&setup, s, s->words[1], &report, why);
+    const attest_check *check = NULL;
+    if (opened < 0) {
+        attest_trouble(report.load_error);
+    } else if (opened == 0 || !attest_case_named(s->words[0], s, &setup, &c, why)) {
+        attest_trouble(why);
+    } else if ((check = attest_check_find(c.check)) == NULL) {
+        attest_trouble("the case's check does not exist");
+    } else {
+        attest_run_case(setup.first, check, &c, &entry.result);
+        attest_case_id(&c, entry.id);
+        memcpy(entry.check, c.check, sizeof entry.check);
+        attest_case_print(&c, entry.line);
+        attest_failure_text(stdout, &report, &entry);
+        code = attest_verdict_is_bad(entry.result.verdict) ? ATTEST_EXIT_NOT_CERTIFIED
+                                                           : ATTEST_EXIT_CERTIFIED;
+    }
+    attest_result_free(&entry.result);
+    attest_setup_close(&setup);
+    return code;
+}
+
+static int list_cases(const attest_settings *s, const char *target) {
+    char why[ATTEST_MESSAGE_BYTES] = "", line[ATTEST_LINE_BYTES];
+    attest_setup setup;
+    attest_report report = {0};
+    int opened = attest_setup_open(&setup, s, target, &report, why);
+    if (opened == 1) {
+        attest_plan plan = plan_for(s, &setup, s->level, &report.boundaries);
+        attest_plan_make(&plan, NULL);
+        for (size_t i = 0; i < plan.count; i++) {
+            attest_case_print(&plan.cases[i].c, line);
+            printf("%s %s\n", plan.cases[i].id, line);
+        }
+        attest_plan_free(&plan);
+    }
+    attest_setup_close(&setup);
+    return opened == 1 ? 0 : attest_trouble(opened < 0 ? report.load_error : why);
+}
+
+int attest_command_list(const attest_settings *s) {
+    const char *what = s->word_count > 0 ? s->words[0] : "checks";
+    if (strcmp(what, "cases") == 0 && s->word_count == 2) {
+        return list_cases(s, s->words[1]);
+    }
+    if (strcmp(what, "checks") != 0) {
+        return attest_trouble("list takes checks, or cases and a target");
+    }
+    const attest_check *check;
+    for (int i = 0; (check = attest_check_at(i)) != NULL; i++) {
+        printf("%-16s %-11s %-18s %s\n", check->name, check->structural ? "structural" : "numeric",
+               check->catalogue, check->sentence);
+    }
+    return 0;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "certify/host/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "certify/plan/data.h"
+
+/* A kernel's word that it cannot is held against it: the plan asked only for what it declares. */
+static void refusal(attest_bench *bench, const char *where, attest_result *result) {
+    static const char *const names[] = {"OK", "UNSUPPORTED", "INVALID", "NO_MEMORY", "INTERNAL"};
+    const attest_status status = bench->outcome.status;
+    const char *name = status >= 0 && status <= 4 ? names[status] : "?";
+    if (status == ATTEST_NO_MEMORY) {
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "%s ran out of memory: %.200s", where,
+                          bench->outcome.text);
+        return;
+    }
+    attest_result_bad(result, ATTEST_FAIL, "CAP-02", 0,
+                      "%s answered ATTEST_%s to a problem inside the declared capabilities: %.255s",
+                      where, name, bench->outcome.text);
+}
+
+static int ending(attest_bench *bench, attest_result *result) {
+    const attest_outcome *outcome = &bench->outcome;
+    const char *log = bench->session.process.log_text;
+    switch (outcome->ending) {
+    case ATTEST_ENDING_RETURNED:
+        return 1;
+    case ATTEST_ENDING_CRASHED:
+    case ATTEST_ENDING_STOPPED:
+        attest_result_bad(result, ATTEST_CRASH, outcome->requirement, outcome->requirement ? 28 : 0,
+                          "%.300s%s%.150s", outcome->text, log[0] ? "; it printed: " : "", log);
+        break;
+    case ATTEST_ENDING_TIMED_OUT:
+        attest_result_bad(result, ATTEST_TIMEOUT, NULL, 0, "%s", outcome->text);
+        break;
+    case ATTEST_ENDING_INTERRUPTED:
+        result->verdict = ATTEST_NOT_RUN;
+        break;
+    default:
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "%.300s%s%.150s", outcome->text,
+                          log[0] ? "; it printed: " : "", log);
+        break;
+    }
+    return 0;
+}
+
+int attest_bench_stage(attest_bench *bench, const attest_case *c, attest_result *result) {
+    char why[ATTEST_MESSAGE_BYTES];
+    if (!attest_session_start(&bench->session, &bench->outcome)) {
+        return ending(bench, result);
+    }
+    if (!attest_stage_build(&bench->stage, &bench->session.arena, c, bench->session.info.alignment,
+                            bench->fence, why)) {
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: %s", why);
+        return 0;
+    }
+    return 1;
+}
+
+int attest_bench_build(attest_bench *bench, const attest_case *c, attest_result *result) {
+    char why[ATTEST_MESSAGE_BYTES] = "";
+    if (!attest_bench_stage(bench, c, result)) {
+        return 0;
+    }
+    attest_problem *p = &bench->stage.problem;
+    const attest_place *place = bench->stage.place;
+    for (int slot = ATTEST_SLOT_O; slot <= ATTEST_SLOT_LSE; slot++) {
+        attest_slot_tensor(p, slot)->data =
+            place[slot].present
+                ? attest_arena_at(&bench->session.arena, slot, place[slot].data_offset)
+                : NULL;
+    }
+    attest_status status = attn_normalise(&bench->normal, p, &bench->profile, 0, why);
+    p->o.data = NULL;
+    p->lse.data = NULL;
+    if (status != ATTEST_OK) {
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: the case is not valid: %s", why);
+        return 0;
+    }
+    attest_session_call(&bench->session, ATTEST_CALL_SUPPORTS, 0, &bench->stage, &bench->outcome);
+    if (!ending(bench, result)) {
+        return 0;
+    }
+    if (bench->outcome.faults & ATTEST_FAULT_SUPPORTS_VARIES) {
+        attest_result_bad(result, ATTEST_FAIL, "CAP-03", 0,
+                          "supports() gave two answers to one question");
+        return 0;
+    }
+    if (bench->outcome.status != ATTEST_OK) {
+        refusal(bench, "supports()", result);
+        return 0;
+    }
+    if (bench->outcome.workspace_bytes > bench->session.options->memory_bytes ||
+        !attest_stage_workspace(&bench->stage, bench->outcome.workspace_bytes, bench->fence)) {
+        attest_result_bad(result, ATTEST_FAIL, "MEM-05", 0, "it asks for %llu bytes of workspace",
+                          (unsigned long long)bench->outcome.workspace_bytes);
+        return 0;
+    }
+    return 1;
+}
+
+int attest_bench_call(attest_bench *bench, enum attest_call_kind kind, unsigned callers,
+                      attest_pattern pattern, attest_result *result) {
+    const attn_normal *n = &bench->normal;
+    bench->work += (callers > 0 ? callers : 1) * n->batch * n->q_heads * n->queries * n->keys *
+                   (n->head_size + n->value_size);
+    attest_stage_dirty(&bench->stage, pattern);
+    attest_session_call(&bench->session, kind, callers, &bench->stage, &bench->outcome);
+    if (!ending(bench, result)) {
+        return 0;
+    }
+    if (!attest_stage_collect(&bench->stage)) {
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: not enough memory");
+        return 0;
+    }
+    bench->normal.problem = &bench->stage.problem;
+    return 1;
+}
+
+static int forward(attest_bench *bench, enum attest_call_kind kind, unsigned callers,
+                   attest_pattern pattern, attest_result *result) {
+    const uint64_t before = attest_stage_inputs_hash(&bench->stage);
+    int slot = 0;
+    int64_t distance = 0;
+    if (!attest_bench_call(bench, kind, callers, pattern, result)) {
+        return 0;
+    }
+    if (bench->outcome.status != ATTEST_OK) {
+        refusal(bench, "forward()", result);
+        return 0;
+    }
+    if (attest_stage_inputs_hash(&bench->stage) != before) {
+        attest_result_bad(result, ATTEST_FAIL, "MEM-03", 39, "an input changed during the call");
+    } else if (bench->outcome.faults & ATTEST_FAULT_WROTE_METADATA) {
+        attest_result_bad(result, ATTEST_FAIL, "MEM-03", 39, "the call changed its problem struct");
+    } else if (attest_stage_stray(&bench->stage, &slot, &distance)) {
+        attest_result_bad(result, ATTEST_FAIL, "MEM-02", 28,
+                          "byte %lld of %s was written, which belongs to no output element",
+                          (long long)distance, attest_slot_name(slot));
+    } else if (bench->outcome.faults & ATTEST_FAULT_ENVIRONMENT) {
+        attest_result_bad(result, ATTEST_FAIL, "DET-08", 19,
+                          "rounding mode, FTZ or DAZ is not what it was before the call");
+    } else if (bench->outcome.faults & ATTEST_FAULT_TOGETHER) {
+        attest_result_bad(result, ATTEST_FAIL, "DET-10", 32,
+                          "calls from several threads at once gave different bits");
+    } else if (!attest_stage_settled(&bench->stage)) {
+        attest_result_bad(result, ATTEST_FAIL, "MEM-05", 32,
+                          "an output changed after the call had returned");
+    }
+    return !attest_verdict_is_bad(result->verdict);
+}
+
+int attest_bench_forward(attest_bench *bench, attest_pattern pattern, attest_result *result) {
+    return forward(bench, ATTEST_CALL_FORWARD, 0, pattern, result);
+}
+
+int attest_bench_forward_together(attest_bench *bench, unsigned callers, attest_result *result) {
+    return forward(bench, ATTEST_CALL_TOGETHER, callers, ATTEST_PATTERN_NAN, result);
+}
+
+const attn_model *attest_bench_model(const attest_bench *bench) {
+    const attest_problem *p = &bench->stage.problem;
+    int wide =
+        p->q.dtype == ATTEST_F64 || p->k.dtype == ATTEST_F64 || p->o.dtype == ATTEST_F64;
+    return wide ? &bench->wide_model : &bench->model;
+}
+
+static uint64_t bits_of(double value) {
+    uint64_t bits = UINT64_C(0x7ff8000000000000);
+    if (!isnan(value)) {
+        memcpy(&bits, &value, sizeof bits);
+    }
+    return bits;
+}
+
+/* Widening to binary64 is exact and one to one, so its bits stand for the element's. */
+attest_kept attest_keep(const attest_bench *bench) {
+    const attest_problem *p = &bench->stage.problem;
+    const int64_t *n = p->o.shape;
+    attest_kept kept = {.lse_count = p->lse.dtype ? n[0] * n[1] * n[2] : 0,
+                        .o_count = n[0] * n[1] * n[2] * n[3]};
+    kept.o = malloc(((size_t)kept.o_count + 1) * sizeof *kept.o);
+    kept.lse = malloc(((size_t)kept.lse_count + 1) * sizeof *kept.lse);
+    if (kept.o == NULL || kept.lse == NULL) {
+        attest_kept_free(&kept);
+        return kept;
+    }
+    int64_t at = 0, row = 0;
+    for (int64_t b = 0; b < n[0]; b++) {
+        for (int64_t h = 0; h < n[1]; h++) {
+            for (int64_t i = 0; i < n[2]; i++, row++) {
+                for (int64_t c = 0; c < n[3]; c++) {
+                    kept.o[at++] = bits_of(attest_get(&p->o, b, h, i, c));
+                }
+                if (kept.lse_count > 0) {
+                    kept.lse[row] = bits_of(attest_get(&p->lse, b, h, i, 0));
+                }
+            }
+        }
+    }
+    return kept;
+}
+
+void attest_kept_free(attest_kept *kept) {
+    free(kept->o);
+    free(kept->lse);
+    *kept = (attest_kept){0};
+}
+
+static double value_of(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+int attest_compare(const attest_bench *bench, const attest_kept *kept, const unsigned char *rows,
+                   const char *id, int bug_class, const char *what, attest_result *result) {
+    attest_kept now = attest_keep(bench);
+    const int64_t *n = bench->stage.problem.o.shape;
+    int64_t differing = 0, first = -1;
+    int in_lse = 0;
+    if (now.o == NULL || kept->o == NULL || now.o_count != kept->o_count ||
+        now.lse_count != kept->lse_count) {
+        attest_kept_free(&now);
+        attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: outputs cannot be compared");
+        return 0;
+    }
+    for (int64_t row = 0; row < n[0] * n[1] * n[2]; row++) {
+        if (rows != NULL && !rows[row]) {
+            continue;
+        }
+        for (int64_t at = row * n[3]; at < (row + 1) * n[3]; at++) {
+            if (now.o[at] != kept->o[at]) {
+                first = differing++ == 0 ? at : first;
+            }
+        }
+        if (now.lse_count > 0 && now.lse[row] != kept->lse[row] && differing++ == 0) {
+            first = row;
+            in_lse = 1;
+        }
+    }
+    if (differing > 0) {
+        int64_t place[4] = {0};
+        int64_t rest = in_lse ? first * (n[3] > 0 ? n[3] : 1) : first;
+        for (int axis = 3; axis >= 0; axis--) {
+            int64_t extent = n[axis] > 0 ? n[axis] : 1;
+            place[axis] = rest % extent;
+            rest /= extent;
+        }
+        attest_result_bad(result, ATTEST_FAIL, id, bug_class, "%s (%lld elements differ)", what,
+                          (long long)differing);
+        memcpy(result->place, place, sizeof place);
+        result->has_value = 1;
+        result->in_lse = in_lse;
+        result->expected = value_of(in_lse ? kept->lse[first] : kept->o[first]);
+        result->actual = value_of(in_lse ? now.lse[first] : now.o[first]);
+        result->outside = differing;
+    }
+    attest_kept_free(&now);
+    return differing == 0;
+}
+
+void attest_run_case(attest_bench *bench, const attest_check *check, const attest_case *c,
+                     attest_result *result) {
+    *result = (attest_result){.verdict = ATTEST_PASS, .broken = -1, .keys_seen = -1};
+    const double start = attest_clock();
+    bench->fence = ATTEST_FENCE_END;
+    bench->work = 0;
+    bench->session.process.log_used = 0;
+    memset(bench->session.process.log_text, 0, sizeof bench->session.process.log_text);
+    check->run(bench, c, result);
+    attest_stage_free(&bench->stage);
+    result->seconds = attest_clock() - start;
+    result->work = bench->work;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* symbol.h - the source line of an instruction, where the object has symbols. The tool that reads
+ * the object is as exposed to it as a kernel's loader, so it runs in the sandbox too. */
+#ifndef ATTEST_SYMBOL_H
+#define ATTEST_SYMBOL_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "function at file.c:12", or an empty text. `worker` is the path of attest-worker, `stop` may be
+ * NULL. */
+void attest_source_line(const char *worker, const volatile sig_atomic_t *stop, const char *object,
+                        uint64_t offset, char *text, size_t size);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report as JSON (spec/report.schema.json); report_load.c reads it back. */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "certify/report/boundary_json.h"
+#include "certify/report/print.h"
+#include "certify/host/target.h"
+#include "certify/result/text.h"
+#include "certify/diagnose/variants.h"
+#include "certify/worker/wire.h"
+
+/* A path may be bytes that are no UTF-8, which JSON cannot hold: they become '?'. */
+static void put_text(json_t *object, const char *key, const char *value) {
+    json_t *text = json_string(value);
+    if (text == NULL) {
+        char plain[ATTEST_PATH_BYTES];
+        attest_text_copy(plain, sizeof plain, value);
+        attest_printable(plain, sizeof plain);
+        text = json_string(plain);
+    }
+    json_object_set_new(object, key, text);
+}
+
+static void put_number(json_t *object, const char *key, int64_t value) {
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+/* Exact, and able to hold infinities and NaN. */
+static void put_hex(json_t *object, const char *key, double value) {
+    char text[64];
+    snprintf(text, sizeof text, "%a", value);
+    put_text(object, key, isnan(value) ? "nan" : text);
+}
+
+static json_t *id_list(const attest_ids *ids) {
+    json_t *list = json_array();
+    for (int i = 0; i < attest_requirement_count(); i++) {
+        if (attest_ids_has(ids, i)) {
+            json_array_append_new(list, json_string(attest_requirement_at(i)->id));
+        }
+    }
+    return list;
+}
+
+static json_t *defect_list(const attest_result *r) {
+    json_t *list = json_array();
+    for (int d = 0; d < attest_known_count(); d++) {
+        if (r->defects[d / 64] >> d % 64 & 1) {
+            json_array_append_new(list, json_string(attest_known_name(d)));
+        }
+    }
+    return list;
+}
+
+static json_t *clue_list(uint32_t clues) {
+    json_t *list = json_array();
+    for (int clue = 0; clue < ATTEST_CLUES; clue++) {
+        if (clues >> clue & 1) {
+            json_array_append_new(list, json_string(attest_clue_names[clue]));
+        }
+    }
+    return list;
+}
+
+static json_t *case_json(const attest_entry *entry) {
+    const attest_result *r = &entry->result;
+    const attest_requirement *broken = attest_requirement_at(r->broken);
+    json_t *o = json_object();
+    put_text(o, "id", entry->id);
+    put_text(o, "check", entry->check);
+    put_text(o, "line", entry->line);
+    put_text(o, "verdict", attest_verdict_name(r->verdict));
+    json_object_set_new(o, "requirements", id_list(&r->ids));
+    json_object_set_new(o, "seconds", json_real(r->seconds));
+    put_number(o, "work", r->work);
+    if (isfinite(r->worst)) {
+        json_object_set_new(o, "worst", json_real(r->worst));
+    }
+    if (r->keys_seen >= 0) {
+        json_object_set_new(o, "keys_seen", json_real(r->keys_seen));
+    }
+    if (r->what[0]) {
+        put_text(o, "what", r->what);
+    }
+    if (broken != NULL) {
+        put_text(o, "broken", broken->id);
+    }
+    if (r->bug_class > 0) {
+        put_number(o, "class", r->bug_class);
+    }
+    if (r->label[0]) {
+        put_text(o, "label", r->label);
+    }
+    if (r->examined) {
+        json_object_set_new(o, "defects", defect_list(r));
+    }
+    if (r->clued) {
+        json_object_set_new(o, "some", clue_list(r->some));
+        json_object_set_new(o, "every", clue_list(r->every));
+    }
+    if (r->alone != ATTEST_ALONE_NOT_TRIED) {
+        put_text(o, "alone", r->alone == ATTEST_ALONE_SAME ? "same" : "other");
+    }
+    if (r->picture != NULL) {
+        put_text(o, "picture", r->picture);
+    }
+    if (entry->waiver[0]) {
+        put_text(o, "waiver", entry->waiver);
+    }
+    if (r->has_value) {
+        json_t *value = json_object();
+        put_text(value, "tensor", r->in_lse ? "lse" : "o");
+        json_t *place = json_array();
+        for (int axis = 0; axis < (r->in_lse ? 3 : 4); axis++) {
+            json_array_append_new(place, json_integer((json_int_t)r->place[axis]));
+        }
+        json_object_set_new(value, "place", place);
+        put_hex(value, "expected", r->expected);
+        put_hex(value, "actual", r->actual);
+        put_hex(value, "radius", r->radius);
+        put_number(value, "outside", r->outside);
+        json_object_set_new(o, "value", value);
+    }
+    return o;
+}
+
+static json_t *kernel_json(const attest_kernel_info *k) {
+    char features[256];
+    json_t *o = json_object(), *types = json_array();
+    attest_feature_names(k->features, features, sizeof features);
+    put_text(o, "name", k->name);
+    put_text(o, "vendor", k->vendor);
+    put_text(o, "version", k->version);
+    put_text(o, "features", features);
+    for (attest_dtype t = ATTEST_F32; t <= ATTEST_BF16; t++) {
+        if (k->dtypes >> t & 1) {
+            json_array_append_new(types, json_string(attest_dtype_name(t)));
+        }
+    }
+    json_object_set_new(o, "types", types);
+    put_number(o, "shapes", (int64_t)k->shapes);
+    put_number(o, "max_head_size", k->max_head_size);
+    put_number(o, "max_queries", k->max_queries);
+    put_number(o, "max_keys", k->max_keys);
+    put_hex(o, "max_abs_score", k->max_abs_score);
+    put_hex(o, "exp_ulps", k->exp_ulps);
+    put_number(o, "finite_only", k->finite_only);
+    put_number(o, "isolation", k->isolation);
+    put_number(o, "determinism", (int64_t)k->determinism);
+    put_number(o, "reentrant", k->reentrant);
+    put_number(o, "alignment", k->alignment);
+    return o;
+}
+
+static json_t *certificate_json(const attest_certificate *c) {
+    json_t *o = json_object(), *states = json_object(), *verdicts = json_object();
+    json_object_set_new(o, "certified", json_boolean(c->certified));
+    put_text(o, "restricted", c->restricted);
+    put_text(o, "reason", c->reason);
+    for (int i = 0; i < attest_requirement_count(); i++) {
+        const attest_requirement_state *s = &c->state[i];
+        if (s->passed + s->bad + s->neutral + s->waived > 0) {
+            const char *state = s->bad ? "failed" : s->passed ? "passed" : s->waived ? "waived"
+                                                                                     : "no pass";
+            put_text(states, attest_requirement_at(i)->id, state);
+        }
+    }
+    for (int v = 0; v < ATTEST_VERDICTS; v++) {
+        put_number(verdicts, attest_verdict_name((attest_verdict)v), c->verdicts[v]);
+    }
+    json_object_set_new(o, "requirements", states);
+    json_object_set_new(o, "verdicts", verdicts);
+    return o;
+}
+
+/* What each check cost and found. */
+static json_t *checks_json(const attest_report *r) {
+    json_t *list = json_array();
+    for (int i = 0; attest_check_at(i) != NULL; i++) {
+        const char *name = attest_check_at(i)->name;
+        int64_t cases = 0, bad = 0, work = 0;
+        double seconds = 0;
+        for (size_t k = 0; k < r->count; k++) {
+            if (strcmp(r->entries[k].check, name) == 0) {
+                cases++;
+                bad += attest_verdict_is_bad(r->entries[k].result.verdict);
+                seconds += r->entries[k].result.seconds;
+                work += r->entries[k].result.work;
+            }
+        }
+        json_array_append_new(list, json_pack("{s:s,s:I,s:I,s:I,s:f}", "name", name, "cases",
+                                              (json_int_t)cases, "bad", (json_int_t)bad,
+                                              "work", (json_int_t)work,
+                                              "seconds", seconds));
+    }
+    return list;
+}
+
+int attest_report_json(const char *path, const attest_report *r, const attest_certificate *c,
+                       char why[ATTEST_MESSAGE_BYTES]) {
+    json_t *root = json_object(), *suite = json_object(), *cases = json_array();
+    put_text(root, "schema", "attest-report-1");
+    put_text(suite, "version", ATTEST_SUITE_VERSION);
+    put_number(suite, "abi", ATTEST_ABI_VERSION);
+    put_text(suite, "specification", ATTEST_SPEC_VERSION);
+    json_object_set_new(root, "suite", suite);
+    put_text(root, "target", r->target);
+    json_object_set_new(root, "kernel", kernel_json(&r->kernel));
+    put_text(root, "profile", r->profile);
+    put_text(root, "model", r->model);
+    put_text(root, "level", r->level);
+    char seed[24]; /* 64 bits do not fit a JSON number everywhere */
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->seed);
+    put_text(root, "seed", seed);
+    put_number(root, "shard", r->shard);
+    put_number(root, "shards", r->shards);
+    put_text(root, "sandbox", r->sandbox);
+    put_text(root, "notes", r->notes);
+    put_text(root, "incomplete", r->incomplete);
+    put_text(root, "load_error", r->load_error);
+    put_number(root, "planned", (int64_t)r->planned);
+    json_object_set_new(root, "boundaries", attest_boundaries_json(&r->boundaries));
+    put_number(root, "probes", r->boundaries.probes);
+    json_object_set_new(root, "seconds", json_real(r->seconds));
+    json_object_set_new(root, "certificate", certificate_json(c));
+    for (size_t i = 0; i < r->count; i++) {
+        json_array_append_new(cases, case_json(&r->entries[i]));
+    }
+    json_object_set_new(root, "checks", checks_json(r));
+    json_object_set_new(root, "cases", cases);
+    int written = json_dump_file(root, path, JSON_INDENT(1)) == 0;
+    json_decref(root);
+    if (!written) {
+        snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s cannot be written", path);
+    }
+    return written;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report as JUnit XML: one test suite a check, one test case a case. */
+#include <string.h>
+
+#include "certify/report/print.h"
+
+static void escaped(FILE *out, const char *text) {
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\n':
+            fputc('\n', out);
+            break;
+        default: /* anything XML 1.0 does not allow has no place in a report */
+            fputc(*text < ' ' || *text > '~' ? '?' : *text, out);
+        }
+    }
+}
+
+static void test_case(FILE *out, const attest_report *report, const attest_entry *entry) {
+    const attest_result *r = &entry->result;
+    const attest_requirement *broken = attest_requirement_at(r->broken);
+    fprintf(out, "    <testcase classname=\"attest.%s\" name=\"%s\" time=\"%.6f\">", entry->check,
+            entry->id, r->seconds);
+    if (attest_verdict_is_bad(r->verdict)) {
+        const char *tag = r->verdict == ATTEST_FAIL ? "failure" : "error";
+        fprintf(out, "\n      <%s type=\"%s\" message=\"", tag,
+                broken ? broken->id : attest_verdict_name(r->verdict));
+        escaped(out, r->what);
+        fprintf(out, "\">");
+        if (r->has_value) {
+            fprintf(out, "expected %a, actual %a, radius %a\n", r->expected, r->actual, r->radius);
+        }
+        escaped(out, entry->line);
+        fprintf(out, "\nattest replay %s --level %s --seed %llu ", entry->id, report->level,
+                (unsigned long long)report->seed);
+        escaped(out, report->target);
+        fprintf(out, "</%s>\n    ", tag);
+    } else if (r->verdict != ATTEST_PASS) {
+        fprintf(out, "\n      <skipped message=\"%s: ", attest_verdict_name(r->verdict));
+        escaped(out, r->verdict == ATTEST_WAIVED ? entry->waiver : r->what);
+        fprintf(out, "\"/>\n    ");
+    }
+    fprintf(out, "</testcase>\n");
+}
+
+static void test_suite(FILE *out, const attest_report *report, const char *check) {
+    size_t tests = 0, failures = 0, errors = 0, skipped = 0;
+    double seconds = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        const attest_entry *e = &report->entries[i];
+        if (strcmp(e->check, check) == 0) {
+            tests++;
+            failures += e->result.verdict == ATTEST_FAIL ? 1 : 0;
+            const int bad = attest_verdict_is_bad(e->result.verdict);
+            errors += bad && e->result.verdict != ATTEST_FAIL;
+            skipped += !bad && e->result.verdict != ATTEST_PASS;
+            seconds += e->result.seconds;
+        }
+    }
+    if (tests == 0) {
+        return;
+    }
+    fprintf(out,
+            "  <testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+            "skipped=\"%zu\" time=\"%.6f\">\n",
+            check, tests, failures, errors, skipped, seconds);
+    for (size_t i = 0; i < report->count; i++) {
+        if (strcmp(report->entries[i].check, check) == 0) {
+            test_case(out, report, &report->entries[i]);
+        }
+    }
+    fprintf(out, "  </testsuite>\n");
+}
+
+/* The certificate is a test of its own, so a run that cannot certify is red. */
+static void verdict_suite(FILE *out, const attest_certificate *c) {
+    fprintf(out,
+            "  <testsuite name=\"certificate\" tests=\"1\" failures=\"%d\" errors=\"0\" "
+            "skipped=\"0\" time=\"0\">\n"
+            "    <testcase classname=\"attest.certificate\" name=\"certified\" time=\"0\">",
+            !c->certified);
+    if (!c->certified) {
+        fprintf(out, "\n      <failure type=\"certificate\" message=\"");
+        escaped(out, c->reason);
+        fprintf(out, "\"/>\n    ");
+    }
+    fprintf(out, "</testcase>\n  </testsuite>\n");
+}
+
+int attest_report_junit(const char *path, const attest_report *report, const attest_certificate *c,
+                        char why[ATTEST_MESSAGE_BYTES]) {
+    FILE *out = fopen(path, "w");
+    if (out == NULL) {
+        snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s cannot be written", path);
+        return 0;
+    }
+    fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"attest ");
+    escaped(out, report->target);
+    fprintf(out, "\">\n");
+    for (int i = 0; attest_check_at(i) != NULL; i++) {
+        test_suite(out, report, attest_check_at(i)->name);
+    }
+    verdict_suite(out, c);
+    fprintf(out, "</testsuites>\n");
+    int fine = ferror(out) == 0;
+    fine = fclose(out) == 0 && fine;
+    if (!fine) {
+        snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s cannot be written", path);
+    }
+    return fine;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "certify/run/run.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "certify/diagnose/postmortem.h"
+#include "certify/result/waiver.h"
+
+/* A kernel that has to be stopped or cannot be loaded any more would cost its limit every case. */
+enum { MOST_STOPS = 5, MOST_FAILED_STARTS = 3 };
+/* Pages of a sealed file cannot be given back, so a session that has grown starts afresh. */
+#define MOST_TOUCHED_BYTES (UINT64_C(1) << 32)
+
+typedef struct work {
+    attest_setup *setup;
+    const attest_settings *settings;
+    const attest_planned **cases;
+    attest_report *report;
+    size_t count;
+    double start;
+    atomic_size_t next, done;
+    atomic_int stops, failed_starts, out_of_time, hopeless, failed;
+    pthread_mutex_t lock; /* of what follows and of the terminal */
+    size_t bad;
+    double worst;
+    int terminal;
+} work;
+
+static int stopped(const work *w) {
+    return w->settings->stop != NULL && *w->settings->stop;
+}
+
+static int may_go_on(work *w) {
+    if (stopped(w) || atomic_load(&w->hopeless) || atomic_load(&w->failed)) {
+        return 0;
+    }
+    if (w->settings->seconds > 0 && attest_clock() - w->start > w->settings->seconds) {
+        atomic_store(&w->out_of_time, 1);
+        return 0;
+    }
+    return 1;
+}
+
+static void progress(work *w, const attest_entry *entry) {
+    const size_t done = atomic_fetch_add(&w->done, 1) + 1;
+    const double seconds = attest_clock() - w->start;
+    pthread_mutex_lock(&w->lock);
+    w->bad += attest_verdict_is_bad(entry->result.verdict) ? 1 : 0;
+    if (entry->result.verdict == ATTEST_PASS && entry->result.worst > w->worst) {
+        w->worst = entry->result.worst;
+    }
+    const double rate = seconds > 0 ? (double)done / seconds : 0;
+    if (w->terminal) {
+        fprintf(stderr, "\r\033[K%zu/%zu cases  %.0f/s  %.0f s left  %zu bad  worst %.3f  %s", done,
+                w->count, rate, rate > 0 ? (double)(w->count - done) / rate : 0, w->bad, w->worst,
+                entry->check);
+        if (done == w->count) {
+            fprintf(stderr, "\r\033[K");
+        }
+    } else if (!w->settings->quiet && (done % 200 == 0 || done == w->count)) {
+        fprintf(stderr, "attest: %zu of %zu cases, %zu bad\n", done, w->count, w->bad);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void note_trouble(work *w, attest_bench *bench, const attest_result *result) {
+    if ((result->verdict == ATTEST_TIMEOUT || bench->outcome.ending == ATTEST_ENDING_STOPPED) &&
+        atomic_fetch_add(&w->stops, 1) + 1 >= MOST_STOPS) {
+        atomic_store(&w->hopeless, 1);
+    }
+    if (bench->session.alive || attest_verdict_is_bad(result->verdict) == 0) {
+        atomic_store(&w->failed_starts, 0);
+    } else if (bench->outcome.ending >= ATTEST_ENDING_NOT_STARTED &&
+               atomic_fetch_add(&w->failed_starts, 1) + 1 >= MOST_FAILED_STARTS) {
+        atomic_store(&w->hopeless, 2);
+    }
+}
+
+static void freshen(work *w, attest_bench *bench) {
+    if (bench->session.arena.touched > MOST_TOUCHED_BYTES) {
+        attest_kernel_info info = bench->session.info;
+        attest_session_close(&bench->session);
+        if (!attest_session_open(&bench->session, &w->setup->target, &w->setup->host)) {
+            atomic_store(&w->hopeless, 2);
+        }
+        bench->session.info = info;
+    }
+}
+
+static void run_some(work *w, attest_bench *bench) {
+    size_t i;
+    while (may_go_on(w) && (i = atomic_fetch_add(&w->next, 1)) < w->count) {
+        attest_entry *entry = &w->report->entries[i];
+        attest_run_case(bench, w->cases[i]->check, &w->cases[i]->c, &entry->result);
+        note_trouble(w, bench, &entry->result);
+        if (w->settings->first_failure && attest_verdict_is_bad(entry->result.verdict)) {
+            atomic_store(&w->failed, 1);
+        }
+        progress(w, entry);
+        freshen(w, bench);
+    }
+}
+
+static void *job(void *argument) {
+    work *w = argument;
+    attest_bench *bench = calloc(1, sizeof *bench);
+    if (bench != NULL &&
+        attest_session_open(&bench->session, &w->setup->target, &w->setup->host)) {
+        bench->profile = w->setup->profile;
+        bench->model = w->setup->model;
+        bench->wide_model = w->setup->wide_model;
+        bench->session.info = w->setup->kernel;
+        run_some(w, bench);
+        attest_stage_free(&bench->stage);
+        attest_session_close(&bench->session);
+    }
+    free(bench);
+    return NULL;
+}
+
+static int chosen(const attest_settings *s, const attest_check *check) {
+    return (s->only == NULL || attest_list_has_check(s->only, check)) &&
+           (s->skip == NULL || !attest_list_has_check(s->skip, check));
+}
+
+/* Every case gets an entry before any runs: what is not reached is NOT_RUN. */
+static int prepare(work *w, const attest_plan *plan) {
+    const attest_settings *s = w->settings;
+    w->cases = calloc(plan->count + 1, sizeof *w->cases);
+    w->report->entries = calloc(plan->count + 1, sizeof *w->report->entries);
+    if (w->cases == NULL || w->report->entries == NULL) {
+        return 0;
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        const attest_planned *planned = &plan->cases[i];
+        if (i % (size_t)s->shards != (size_t)(s->shard - 1) || !chosen(s, planned->check)) {
+            continue;
+        }
+        attest_entry *entry = &w->report->entries[w->count];
+        entry->result = (attest_result){.verdict = ATTEST_NOT_RUN, .broken = -1, .keys_seen = -1};
+        memcpy(entry->id, planned->id, sizeof entry->id);
+        memcpy(entry->check, planned->c.check, sizeof entry->check);
+        attest_case_print(&planned->c, entry->line);
+        w->cases[w->count++] = planned;
+    }
+    w->report->count = w->count;
+    w->report->planned = plan->count;
+    return 1;
+}
+
+static void conclude(work *w) {
+    attest_report *r = w->report;
+    const attest_settings *s = w->settings;
+    char *text = r->incomplete;
+    const size_t size = sizeof r->incomplete;
+    if (stopped(w)) {
+        snprintf(text, size, "the run was interrupted");
+    } else if (atomic_load(&w->out_of_time)) {
+        snprintf(text, size, "the run was cut by --time");
+    } else if (atomic_load(&w->hopeless) == 1) {
+        snprintf(text, size, "the run was given up: %d cases had to be stopped", MOST_STOPS);
+    } else if (atomic_load(&w->hopeless)) {
+        snprintf(text, size, "the run was given up: the kernel could not be loaded again");
+    } else if (atomic_load(&w->failed)) {
+        snprintf(text, size, "the run ended at its first failure");
+    } else if (s->only != NULL || s->skip != NULL) {
+        snprintf(text, size, "the run was cut by --only or --skip");
+    } else if (s->shards > 1) {
+        snprintf(text, size, "one shard of %d: merge them all", s->shards);
+    }
+    r->seconds = attest_clock() - w->start;
+}
+
+int attest_run(attest_setup *setup, const attest_settings *settings, const attest_plan *plan,
+               attest_report *report, char why[ATTEST_MESSAGE_BYTES]) {
+    work w = {.setup = setup, .settings = settings, .report = report, .start = attest_clock()};
+    w.terminal = isatty(2) && !settings->quiet;
+    pthread_mutex_init(&w.lock, NULL);
+    pthread_t threads[256];
+    int started = 0, fine = prepare(&w, plan);
+    if (!fine) {
+        snprintf(why, ATTEST_MESSAGE_BYTES, "not enough memory");
+    }
+    for (int i = 1; fine && i < settings->jobs && (size_t)i < w.count; i++) {
+        started += pthread_create(&threads[started], NULL, job, &w) == 0;
+    }
+    if (fine) {
+        run_some(&w, setup->first);
+    }
+    for (int i = 0; i < started; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    pthread_mutex_destroy(&w.lock);
+    if (fine) {
+        conclude(&w);
+        if (!stopped(&w) && !atomic_load(&w.hopeless) && !atomic_load(&w.out_of_time)) {
+            attest_postmortem(setup->first, settings->stop, w.cases, report);
+        }
+        attest_waive(settings->waivers, report);
+    }
+    free(w.cases);
+    return fine;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* settings.h - the command line of the commands that run a kernel. */
+#ifndef ATTEST_SETTINGS_H
+#define ATTEST_SETTINGS_H
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdint.h>
+
+#include "reference/oracle/model.h"
+#include "certify/plan/plan.h"
+#include "reference/problem/profile.h"
+#include "certify/host/target.h"
+
+#define ATTEST_MOST_WORDS 256
+
+typedef struct attest_settings {
+    const char *words[ATTEST_MOST_WORDS]; /* what is not an option: TARGET, CASE-ID ... */
+    int word_count;
+    attest_level level;
+    uint64_t seed;
+    int shard, shards;
+    double seconds; /* of --time; 0: no limit */
+    uint64_t cases; /* of --cases, for fuzz; 0: no limit */
+    const char *only, *skip;
+    const char *waiver_file, *json, *junit, *output;
+    json_t *waivers; /* what that file holds */
+    int jobs;
+    int strict; /* -1: as the target needs */
+    int validate, require_full, gate, quiet;
+    int first_failure; /* stop there */
+    const char *profile_name, *model_name; /* NULL: as the kernel declares */
+    double call_seconds;
+    uint64_t memory_bytes;
+    const volatile sig_atomic_t *stop;
+} attest_settings;
+
+/* 1, or 0 with a reason. argv[0] is the command. */
+int attest_settings_parse(attest_settings *settings, int argc, char **argv,
+                          char why[ATTEST_MESSAGE_BYTES]);
+
+/* A profile by name (compiled in, or a file of spec/profiles) or by path. 1, or 0 with a reason. */
+int attest_profile_find(const char *name, attn_profile *profile, char why[ATTEST_MESSAGE_BYTES]);
+
+/* Whether a list with this separator has the word of that length. */
+int attest_has_word(const char *list, char separator, const char *word, size_t length);
+
+/* Whether a comma-separated list has this check, by its name, a catalogue code or a requirement. */
+int attest_list_has_check(const char *list, const attest_check *check);
+
+#endif

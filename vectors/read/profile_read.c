@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vectors/read/profile_read.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct field {
+    const char *key;
+    const char *values[5]; /* in the order of the enumeration in profile.h */
+} field;
+
+static const field fields[] = {
+    {"corner", {"top-left", "bottom-right", "bottom-right-with-lengths"}},
+    {"window_form", {"not-defined", "w-keys", "left-w", "both-w"}},
+    {"default_scale", {"rsqrt-d", "one", "required"}},
+    {"gqa_order", {"grouped", "tiled"}},
+    {"lse_base", {"natural", "base-2"}},
+    {"lse_empty", {"neg-inf", "pos-inf", "unspecified"}},
+    {"empty_row", {"zero", "nan", "mean-of-all", "unspecified"}},
+    {"mask_with_causal", {"and", "error", "mask-ignored", "causal-ignored"}},
+};
+#define FIELDS (sizeof fields / sizeof *fields)
+
+static int value_of(const json_t *root, const field *f) {
+    const char *text = json_string_value(json_object_get(root, f->key));
+    for (int k = 0; text && f->values[k]; k++) {
+        if (strcmp(f->values[k], text) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+int attest_profile_read(attn_profile *profile, const char *directory, const char *name,
+                        char message[ATTEST_MESSAGE_BYTES]) {
+    char path[4096];
+    json_error_t error;
+    int values[FIELDS];
+    if (strchr(name, '/') || snprintf(path, sizeof path, "%s/%s.json", directory, name) >=
+                                 (int)sizeof path) {
+        snprintf(message, ATTEST_MESSAGE_BYTES, "profile \"%.60s\": not a name", name);
+        return -1;
+    }
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root) {
+        snprintf(message, ATTEST_MESSAGE_BYTES, "%.120s: %.120s", path, error.text);
+        return -1;
+    }
+    int bad = -1;
+    for (size_t k = 0; k < FIELDS; k++) {
+        values[k] = value_of(root, &fields[k]);
+        bad = values[k] < 0 && bad < 0 ? (int)k : bad;
+    }
+    json_decref(root);
+    if (bad >= 0) {
+        snprintf(message, ATTEST_MESSAGE_BYTES, "%.120s: %s has no known value", path,
+                 fields[bad].key);
+        return -1;
+    }
+    *profile = (attn_profile){
+        .corner = (attn_corner)values[0],
+        .window_form = (attn_window_form)values[1],
+        .default_scale = (attn_default_scale)values[2],
+        .gqa_order = (attn_gqa_order)values[3],
+        .lse_base = (attn_lse_base)values[4],
+        .lse_empty = (attn_lse_empty)values[5],
+        .empty_row = (attn_empty_row)values[6],
+        .mask_with_causal = (attn_mask_with_causal)values[7],
+    };
+    return 0;
+}
