@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reference/problem/convert.h"
 #include "reference/oracle/oracle.h"
+#include "reference/problem/convert.h"
 
 static double row_error(const attn_normal *n, const attn_model *model, const int64_t at[4],
                         attn_enclosure *exact) {

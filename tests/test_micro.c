@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "impl/micro/cpu.h"
 #include "impl/frame/drive.h"
+#include "impl/micro/cpu.h"
 #include "reference/problem/convert.h"
 
 enum { ROWS = ATTN_TILE_ROWS, KEYS = ATTN_TILE_KEYS, WIDEST = 144, GAP = 3 };

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "reference/problem/convert.h"
 #include "reference/oracle/oracle.h"
+#include "reference/problem/convert.h"
 #include "tests/support/random_problem.h"
 
 #define MODELS 8

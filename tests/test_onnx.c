@@ -15,8 +15,8 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "reference/problem/convert.h"
 #include "reference/kernel/forward.h"
+#include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
 #include "vectors/onnx/onnx.h"
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "vectors/read/manifest.h"
 #include "vectors/onnx/onnx.h"
+#include "vectors/read/manifest.h"
 #include "vectors/read/profile_read.h"
 
 typedef struct tally {

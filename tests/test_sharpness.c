@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
+#include "reference/oracle/oracle.h"
 #include "reference/problem/convert.h"
 #include "tests/support/emulator.h"
-#include "reference/oracle/oracle.h"
 
 typedef enum construction { PEAK, SCORES, CONSTRUCTIONS } construction;
 static const char *const construction_name[] = {"peak", "scores"};

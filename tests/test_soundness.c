@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "tests/support/emulator.h"
 #include "reference/oracle/oracle.h"
+#include "tests/support/emulator.h"
 
 typedef struct tally {
     long judged, outside, no_radius, out_of_domain;

@@ -16,11 +16,11 @@
 #include <cmocka.h>
 #include <sodium.h>
 
-#include "reference/problem/convert.h"
 #include "reference/kernel/forward.h"
-#include "reference/problem/normal.h"
 #include "reference/oracle/oracle.h"
 #include "reference/oracle/oracle_gsl.h"
+#include "reference/problem/convert.h"
+#include "reference/problem/normal.h"
 #include "vectors/read/bounds.h"
 #include "vectors/read/file.h"
 #include "vectors/read/manifest.h"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tests/support/random_problem.h"
 #include "reference/oracle/wide.h"
+#include "tests/support/random_problem.h"
 
 typedef int mpfr_function(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 

@@ -6,9 +6,9 @@
  */
 #include <stdio.h>
 
-#include "certify/plan/data.h"
 #include "certify/judge/derive.h"
 #include "certify/judge/judge.h"
+#include "certify/plan/data.h"
 #include "certify/plan/space.h"
 
 typedef enum rung { THREADS, POSITION, BATCH, CHUNK, DECODE, PREFIX, RUNGS } rung;

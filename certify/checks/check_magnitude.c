@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "certify/host/bench.h"
-#include "certify/plan/data.h"
 #include "certify/judge/judge.h"
+#include "certify/plan/data.h"
 #include "certify/plan/plan.h"
 
 typedef enum kind {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "certify/diagnose/diagnose.h"
 #include "certify/host/bench.h"
 #include "certify/plan/data.h"
-#include "certify/diagnose/diagnose.h"
 #include "certify/plan/space.h"
 
 static void change(attest_plan *plan, attest_case *c, int number) {

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "certify/plan/data.h"
 #include "certify/judge/derive.h"
-#include "reference/oracle/oracle.h"
+#include "certify/plan/data.h"
 #include "certify/plan/plan.h"
+#include "reference/oracle/oracle.h"
 
 static void plan_one(attest_plan *plan, int64_t keys, int number) {
     static const uint64_t with[] = {0, ATTEST_SINKS, ATTEST_SOFTCAP, ATTEST_SCALE};

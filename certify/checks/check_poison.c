@@ -10,8 +10,8 @@
 
 #include "certify/host/bench.h"
 #include "certify/plan/data.h"
-#include "reference/problem/convert.h"
 #include "certify/plan/space.h"
+#include "reference/problem/convert.h"
 
 typedef enum rung {
     FINITE = ATTEST_ISOLATION_FINITE,

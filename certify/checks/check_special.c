@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "certify/host/bench.h"
-#include "certify/plan/data.h"
 #include "certify/judge/judge.h"
+#include "certify/plan/data.h"
 #include "certify/plan/plan.h"
 
 typedef enum operand { IN_Q, IN_K, IN_V, IN_MASK, IN_SINK, OPERANDS, EMPTY_AXIS, TINY, LOW_ROW } operand;

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "certify/run/discover.h"
 #include "certify/result/waiver.h"
+#include "certify/run/discover.h"
 
 int attest_trouble(const char *why) {
     fprintf(stderr, "attest: %s\n", why);

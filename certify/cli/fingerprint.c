@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/defects/defects.h"
 #include "certify/cli/commands.h"
-#include "certify/plan/data.h"
 #include "certify/diagnose/diagnose.h"
 #include "certify/host/target.h"
+#include "certify/plan/data.h"
+#include "reference/defects/defects.h"
 
 typedef enum field {
     SCALE,

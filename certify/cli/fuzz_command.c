@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "certify/cli/commands.h"
+#include "certify/host/process.h"
 #include "certify/run/discover.h"
 #include "certify/run/hunt.h"
-#include "certify/host/process.h"
 
 #define SHRINK_SECONDS 60.0 /* a kernel that hangs costs its limit at every try */
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "certify/plan/data.h"
 #include "certify/diagnose/variants.h"
+#include "certify/plan/data.h"
 
 #define MOST_WORK (INT64_C(1) << 18) /* multiplications of one evaluation */
 

@@ -12,12 +12,12 @@
 #ifndef ATTEST_BENCH_H
 #define ATTEST_BENCH_H
 
-#include "certify/plan/check.h"
 #include "certify/host/host.h"
+#include "certify/memory/stage.h"
+#include "certify/plan/check.h"
 #include "reference/oracle/model.h"
 #include "reference/problem/normal.h"
 #include "reference/problem/profile.h"
-#include "certify/memory/stage.h"
 
 typedef struct attest_bench {
     attest_session session;

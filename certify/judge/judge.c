@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "certify/diagnose/clues.h"
-#include "certify/plan/data.h"
 #include "certify/diagnose/diagnose.h"
 #include "certify/judge/meaning.h"
+#include "certify/plan/data.h"
 #include "reference/oracle/oracle.h"
 
 typedef struct tally {

@@ -3,8 +3,8 @@
 #ifndef ATTEST_MEANING_H
 #define ATTEST_MEANING_H
 
-#include "reference/problem/normal.h"
 #include "reference/oracle/oracle.h"
+#include "reference/problem/normal.h"
 
 /*
  * For row (b,h,i) with its enclosures: how many keys it sees, and for how many of them leaving that

@@ -14,9 +14,9 @@
 
 #include <stdint.h>
 
-#include "spec/attest.h"
 #include "certify/plan/case.h"
 #include "certify/plan/requirement.h"
+#include "spec/attest.h"
 
 typedef enum attest_verdict {
     ATTEST_PASS,

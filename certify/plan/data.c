@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "certify/worker/slots.h"
 #include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
-#include "certify/worker/slots.h"
 
 struct attest_draws {
     gsl_rng generator;

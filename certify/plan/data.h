@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "spec/attest.h"
 #include "certify/plan/case.h"
+#include "spec/attest.h"
 
 typedef struct attest_draws attest_draws;
 

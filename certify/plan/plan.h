@@ -11,8 +11,8 @@
 #include "certify/plan/boundary.h"
 #include "certify/plan/case.h"
 #include "certify/plan/check.h"
-#include "reference/problem/profile.h"
 #include "certify/worker/wire.h"
+#include "reference/problem/profile.h"
 
 typedef enum attest_level {
     ATTEST_SMOKE,

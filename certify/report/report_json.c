@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "certify/diagnose/variants.h"
+#include "certify/host/target.h"
 #include "certify/report/boundary_json.h"
 #include "certify/report/print.h"
-#include "certify/host/target.h"
 #include "certify/result/text.h"
-#include "certify/diagnose/variants.h"
 #include "certify/worker/wire.h"
 
 /* A path may be bytes that are no UTF-8, which JSON cannot hold: they become '?'. */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "certify/diagnose/variants.h"
 #include "certify/report/boundary_json.h"
 #include "certify/report/print.h"
 #include "certify/result/text.h"
-#include "certify/diagnose/variants.h"
 
 static void get_text(const json_t *object, const char *key, char *text, size_t size) {
     attest_text_copy(text, size, json_string_value(json_object_get(object, key)));

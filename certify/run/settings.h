@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "reference/oracle/model.h"
-#include "certify/plan/plan.h"
-#include "reference/problem/profile.h"
 #include "certify/host/target.h"
+#include "certify/plan/plan.h"
+#include "reference/oracle/model.h"
+#include "reference/problem/profile.h"
 
 #define ATTEST_MOST_WORDS 256
 

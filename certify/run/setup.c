@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "certify/run/run.h"
 #include "certify/result/text.h"
+#include "certify/run/run.h"
 
 static void head(attest_report *report, const attest_settings *s, const attest_setup *setup) {
     *report = (attest_report){.seed = s->seed, .shard = s->shard, .shards = s->shards};

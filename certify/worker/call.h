@@ -3,8 +3,8 @@
 #ifndef ATTEST_CALL_H
 #define ATTEST_CALL_H
 
-#include "spec/attest.h"
 #include "certify/worker/wire.h"
+#include "spec/attest.h"
 
 typedef struct attest_windows {
     int inputs;  /* memory files */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "spec/attest.h"
 #include "certify/worker/slots.h"
+#include "spec/attest.h"
 
 #define ATTEST_WIRE_MAGIC UINT32_C(0x41545731) /* "ATW1" */
 #define ATTEST_NAME_BYTES 64

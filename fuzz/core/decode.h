@@ -13,8 +13,8 @@
 
 #include <stddef.h>
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
+#include "spec/attest.h"
 
 enum attest_fuzz_field {
     FUZZ_BATCH,

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
-#include "reference/oracle/oracle.h"
 #include "fuzz/core/poison.h"
 #include "fuzz/core/profiles.h"
+#include "reference/oracle/oracle.h"
+#include "reference/problem/convert.h"
 
 int attest_fuzz_fail(attest_fuzz_finding *finding, const char *id, const char *format, ...) {
     if (finding->id == NULL) {

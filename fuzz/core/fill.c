@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
 #include "fuzz/core/decode.h"
 #include "reference/oracle/model.h"
+#include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
 
 /* What a tensor holds. 0 must tell keys, heads, columns and roundings apart. */

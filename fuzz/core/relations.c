@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
 #include "fuzz/core/examine.h"
+#include "reference/problem/convert.h"
 
 /* A part of a problem: some batch entries, some queries, the first keys. */
 typedef struct part {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/kernel/forward.h"
-#include "fuzz/core/reference_as_kernel.h"
 #include "fuzz/core/fuzz_target.h"
+#include "fuzz/core/reference_as_kernel.h"
+#include "reference/kernel/forward.h"
 
 /* A word of the problem, as wide as eight bytes, takes an odd value; pointers stay as they are. */
 static void spoil(attest_problem *problem, const unsigned char *bytes) {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors/read/manifest.h"
-#include "reference/problem/normal.h"
 #include "fuzz/core/fuzz_target.h"
+#include "reference/problem/normal.h"
+#include "vectors/read/manifest.h"
 
 static const char hash_word[] = "HASH";
 

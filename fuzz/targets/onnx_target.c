@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fuzz/core/fuzz_target.h"
+#include "fuzz/core/profiles.h"
 #include "reference/kernel/forward.h"
 #include "reference/problem/normal.h"
 #include "vectors/onnx/onnx.h"
-#include "fuzz/core/profiles.h"
-#include "fuzz/core/fuzz_target.h"
 
 enum { FILES = 1 + ATTEST_ONNX_INPUTS + ATTEST_ONNX_OUTPUTS };
 

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "vectors/write/exact.h"
+#include "fuzz/core/fuzz_target.h"
+#include "fuzz/core/reference_as_kernel.h"
 #include "reference/oracle/oracle.h"
 #include "reference/oracle/oracle_gsl.h"
-#include "fuzz/core/reference_as_kernel.h"
-#include "fuzz/core/fuzz_target.h"
+#include "vectors/write/exact.h"
 
 static int kinds_agree(const attn_enclosure *e, const attest_expected *x) {
     switch ((attn_kind)e->kind) {

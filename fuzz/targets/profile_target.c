@@ -2,9 +2,9 @@
 /* A profile file, read by both readers there are: they must agree on what it says. */
 #include <string.h>
 
-#include "vectors/read/profile_read.h"
 #include "certify/run/settings.h"
 #include "fuzz/core/fuzz_target.h"
+#include "vectors/read/profile_read.h"
 
 void attest_fuzz_input(const uint8_t *data, size_t size) {
     char message[ATTEST_MESSAGE_BYTES] = "", why[ATTEST_MESSAGE_BYTES] = "";

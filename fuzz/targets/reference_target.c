@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reference/kernel/forward.h"
-#include "fuzz/core/reference_as_kernel.h"
 #include "fuzz/core/fuzz_target.h"
+#include "fuzz/core/reference_as_kernel.h"
+#include "reference/kernel/forward.h"
 
 static attest_fuzz_subject subject;
 

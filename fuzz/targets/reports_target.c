@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "certify/report/print.h"
-#include "fuzz/core/fuzz_target.h"
 #include "certify/result/waiver.h"
+#include "fuzz/core/fuzz_target.h"
 
 void attest_fuzz_input(const uint8_t *data, size_t size) {
     const uint8_t *end = size ? memchr(data, 0, size) : NULL;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/core/fuzz_target.h"
 #include "reference/problem/normal.h"
 #include "vectors/read/safetensors.h"
-#include "fuzz/core/fuzz_target.h"
 
 static void read_every_byte(const attest_safetensors *set) {
     unsigned sum = 0;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "fuzz/core/fuzz_target.h"
 #include "certify/worker/wire.h"
+#include "fuzz/core/fuzz_target.h"
 
 static void check_text(const char *text, size_t size) {
     const char *end = memchr(text, 0, size);

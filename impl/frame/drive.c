@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
 #include "impl/frame/pool.h"
 #include "impl/frame/share.h"
+#include "reference/problem/convert.h"
 
 #define ROWS ATTN_TILE_ROWS
 #define KEYS ATTN_TILE_KEYS

@@ -45,8 +45,8 @@
 #ifndef ATTN_FRAME_H
 #define ATTN_FRAME_H
 
-#include "reference/problem/mask.h"
 #include "reference/arithmetic/scalar.h"
+#include "reference/problem/mask.h"
 
 #ifndef ATTN_TILE_ROWS
 #define ATTN_TILE_ROWS 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Storage types to attn_real, one element at a time. */
-#include "reference/problem/convert.h"
 #include "impl/frame/drive.h"
+#include "reference/problem/convert.h"
 
 #define LOADER(name, type, dtype)                                                                  \
     static void name(attn_real *to, const void *from, int64_t position, int64_t stride,            \

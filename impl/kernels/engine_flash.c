@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "impl/micro/cpu.h"
 #include "impl/frame/drive.h"
+#include "impl/micro/cpu.h"
 
 typedef ATTN_NAME(attn_engine) engine_t;
 

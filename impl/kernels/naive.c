@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "reference/problem/convert.h"
 #include "reference/arithmetic/elementary.h"
+#include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
 
 typedef struct place {

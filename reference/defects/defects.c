@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reference/problem/convert.h"
 #include "reference/arithmetic/elementary.h"
+#include "reference/problem/convert.h"
 
 /* The element [a,h,s,c], or the one that the other order of heads and sequence has there. */
 static double load(const attest_evaluator *e, const attest_tensor *t, int64_t a, int64_t h,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "reference/problem/convert.h"
 #include "reference/defects/defects_row.h"
+#include "reference/problem/convert.h"
 
 static int64_t length_of(const attest_evaluator *e, int64_t b) {
     if (!(e->p->features & ATTEST_KEY_LENGTHS)) {

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "reference/problem/normal.h"
 #include "reference/kernel/shell.h"
+#include "reference/problem/normal.h"
 
 attest_status attn_forward(const attest_problem *problem, const attn_profile *profile,
                            char message[ATTEST_MESSAGE_BYTES]) {

@@ -3,8 +3,8 @@
 #ifndef ATTN_FORWARD_H
 #define ATTN_FORWARD_H
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
+#include "spec/attest.h"
 
 /*
  * Computes o (and lse) of a problem. In binary64 where q, k or o is, otherwise in binary32; narrower

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "reference/problem/convert.h"
 #include "reference/kernel/row.h"
+#include "reference/problem/convert.h"
 
 typedef ATTN_NAME(attn_row_problem) row_problem;
 

@@ -3,10 +3,10 @@
 #include <float.h>
 #include <math.h>
 
-#include "reference/problem/convert.h"
 #include "reference/arithmetic/elementary.h"
 #include "reference/oracle/oracle_finish.h"
 #include "reference/oracle/wide.h"
+#include "reference/problem/convert.h"
 
 #define LAST_RESORT 0.25 /* own error in parts of the radius that the last path may leave */
 

@@ -7,8 +7,8 @@
 #ifndef ATTN_ORACLE_GSL_H
 #define ATTN_ORACLE_GSL_H
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
+#include "spec/attest.h"
 
 typedef struct attn_gsl_value {
     double value;     /* a number, an infinity or a NaN */

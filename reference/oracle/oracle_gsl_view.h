@@ -5,8 +5,8 @@
 
 #include <gsl/gsl_matrix.h>
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
+#include "spec/attest.h"
 
 /* A problem with its defaults filled in. */
 typedef struct attn_gsl_view {

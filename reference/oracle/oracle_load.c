@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
 #include "reference/oracle/oracle_row.h"
+#include "reference/problem/convert.h"
 
 static void *array(int64_t count, size_t bytes) {
     size_t n = count > 0 ? (size_t)count : 1;

@@ -5,8 +5,8 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
-#include "reference/problem/convert.h"
 #include "reference/oracle/oracle_row.h"
+#include "reference/problem/convert.h"
 
 typedef struct mpfr_row {
     attn_precise_row base;

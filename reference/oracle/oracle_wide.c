@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reference/problem/convert.h"
 #include "reference/oracle/oracle_row.h"
 #include "reference/oracle/wide.h"
+#include "reference/problem/convert.h"
 
 typedef struct wide_row {
     attn_precise_row base;

@@ -6,9 +6,9 @@
 #ifndef ATTN_NORMAL_H
 #define ATTN_NORMAL_H
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
 #include "reference/problem/validate.h"
+#include "spec/attest.h"
 
 typedef struct attn_normal {
     const attest_problem *problem;

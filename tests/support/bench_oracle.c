@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "reference/problem/convert.h"
 #include "reference/oracle/oracle.h"
+#include "reference/problem/convert.h"
 #include "tests/support/random_problem.h"
 
 static double seconds(int threads) {

@@ -27,11 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vectors/onnx/onnx.h"
-#include "reference/problem/convert.h"
-#include "reference/kernel/forward.h"
-#include "reference/problem/normal.h"
 #include "impl/wrong/mutants/trial.h"
+#include "reference/kernel/forward.h"
+#include "reference/problem/convert.h"
+#include "reference/problem/normal.h"
+#include "vectors/onnx/onnx.h"
 
 enum { MOST_KERNELS = 1024, MOST_OUTPUTS = 1 << 20, SECONDS = 60, SLACK = 4096 };
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/attest.h"
 #include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
+#include "spec/attest.h"
 
 enum { CASE_BUFFERS = 12 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
 #include "reference/oracle/model.h"
+#include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
 
 const random_limits random_limits_small = {

@@ -7,8 +7,8 @@
 #ifndef RANDOM_PROBLEM_H
 #define RANDOM_PROBLEM_H
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
+#include "spec/attest.h"
 
 typedef struct random_source {
     uint64_t state;

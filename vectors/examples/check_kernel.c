@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors/read/manifest.h"
 #include "reference/problem/normal.h"
+#include "vectors/read/manifest.h"
 
 typedef const attest_kernel *(*entry_point)(uint32_t host_abi_version);
 

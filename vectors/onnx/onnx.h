@@ -6,8 +6,8 @@
 #ifndef ATTEST_ONNX_H
 #define ATTEST_ONNX_H
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
+#include "spec/attest.h"
 
 enum { /* slots of the operator */
     ATTEST_ONNX_Q,

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "reference/problem/convert.h"
-#include "vectors/write/emit.h"
 #include "vectors/onnx/onnx.h"
+#include "vectors/write/emit.h"
 
 #define PREFIX "test_attention_"
 #define MOST_CASES 4096

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
 #include "reference/defects/defects.h"
+#include "reference/problem/convert.h"
 #include "vectors/onnx/onnx.h"
 
 /* spec/profiles/onnx-24.json; before lengths existed it says the same as onnx-23. */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors/read/file.h"
+#include "generated/onnx.pb-c.h"
 #include "reference/problem/normal.h"
 #include "vectors/onnx/onnx.h"
-#include "generated/onnx.pb-c.h"
+#include "vectors/read/file.h"
 
 #define MAX_FILE_BYTES (UINT64_C(64) << 20)
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors/read/bounds.h"
 #include "reference/problem/convert.h"
-#include "vectors/read/file.h"
 #include "reference/problem/normal.h"
+#include "vectors/read/bounds.h"
+#include "vectors/read/file.h"
 #include "vectors/read/safetensors.h"
 
 #define MANIFEST_LIMIT (UINT64_C(64) << 20)

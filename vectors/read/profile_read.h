@@ -3,8 +3,8 @@
 #ifndef ATTEST_PROFILE_READ_H
 #define ATTEST_PROFILE_READ_H
 
-#include "spec/attest.h"
 #include "reference/problem/profile.h"
+#include "spec/attest.h"
 
 /* Reads DIRECTORY/NAME.json. 0, or -1 with a message. */
 int attest_profile_read(attn_profile *profile, const char *directory, const char *name,

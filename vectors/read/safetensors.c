@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reference/problem/normal.h"
 #include "vectors/read/bounds.h"
 #include "vectors/read/file.h"
-#include "reference/problem/normal.h"
 
 static const struct {
     const char *name;

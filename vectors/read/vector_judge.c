@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "reference/problem/convert.h"
+#include "reference/problem/normal.h"
 #include "vectors/read/manifest.h"
 #include "vectors/read/within.h"
-#include "reference/problem/normal.h"
 
 static double at(const attest_tensor *tensor, int64_t index) {
     return attn_load(tensor->dtype,

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors/read/bounds.h"
 #include "reference/problem/convert.h"
+#include "reference/problem/normal.h"
+#include "vectors/read/bounds.h"
 #include "vectors/write/corpus.h"
 #include "vectors/write/draw.h"
-#include "reference/problem/normal.h"
 
 typedef struct builder {
     attest_built *built;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors/read/bounds.h"
 #include "reference/problem/convert.h"
+#include "vectors/read/bounds.h"
 #include "vectors/read/file.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

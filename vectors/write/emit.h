@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "reference/defects/defects.h"
-#include "vectors/write/expected.h"
 #include "vectors/read/safetensors.h"
+#include "vectors/write/expected.h"
 
 #define ATTEST_ID_CHARACTERS 33  /* 32 hexadecimal digits and the end */
 #define ATTEST_HASH_CHARACTERS 65

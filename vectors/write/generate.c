@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "vectors/read/profile_read.h"
 #include "vectors/write/corpus.h"
 #include "vectors/write/emit.h"
-#include "vectors/read/profile_read.h"
 
 typedef struct corpus {
     const char *out, *profiles;

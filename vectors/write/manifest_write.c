@@ -6,8 +6,8 @@
 
 #include <sodium.h>
 
-#include "vectors/write/emit.h"
 #include "vectors/read/file.h"
+#include "vectors/write/emit.h"
 
 static json_t *defect_table(void) {
     json_t *table = json_object();

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vectors/read/bounds.h"
 #include "reference/problem/normal.h"
+#include "vectors/read/bounds.h"
 #include "vectors/read/safetensors.h"
 
 static int row_major_bytes(const attest_tensor *tensor, uint64_t *bytes) {

@@ -5,9 +5,9 @@
 
 #include <immintrin.h>
 
-#include "spec/attest.h"
 #include "impl/micro/fastexp.h"
 #include "impl/micro/simd.h"
+#include "spec/attest.h"
 
 typedef __m256 vec;
 enum { LANES = 8 };

@@ -5,9 +5,9 @@
 
 #include <arm_neon.h>
 
-#include "spec/attest.h"
 #include "impl/micro/fastexp.h"
 #include "impl/micro/simd.h"
+#include "spec/attest.h"
 
 typedef float32x4_t vec;
 enum { LANES = 4 };

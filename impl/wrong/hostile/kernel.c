@@ -24,9 +24,9 @@
 #include <xmmintrin.h>
 #endif
 
-#include "spec/attest.h"
 #include "reference/kernel/forward.h"
 #include "reference/problem/normal.h"
+#include "spec/attest.h"
 
 
 typedef const attest_problem problem;

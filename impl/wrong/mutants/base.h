@@ -22,8 +22,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reference/problem/convert.h"
 #include "reference/arithmetic/elementary.h"
+#include "reference/problem/convert.h"
 #include "reference/problem/mask.h"
 #include "reference/problem/normal.h"
 

@@ -3,8 +3,8 @@
 #ifndef ATTN_MUTANT_CHECKS_H
 #define ATTN_MUTANT_CHECKS_H
 
-#include "reference/problem/normal.h"
 #include "impl/wrong/mutants/trial.h"
+#include "reference/problem/normal.h"
 
 typedef struct probe {
     const attest_kernel *kernel;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "reference/oracle/oracle.h"
 #include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
-#include "reference/oracle/oracle.h"
 
 /* One call; the dense results, or NULL with `refused` set. */
 double *probe_call(probe *p, trial *t, size_t *n) {
