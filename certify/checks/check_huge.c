@@ -84,7 +84,7 @@ static void judge_many(attest_bench *bench, attest_result *result) {
         const int64_t b = row / (n[1] * n[2]), h = row / n[2] % n[1], i = row % n[2];
         const double right = attest_get(&p->v, b, h, 0, 0), got = attest_get(&p->o, b, h, i, 0);
         if (!(fabs(got - right) <= 0x1p-6)) { /* the data are multiples of 1/8 */
-            attest_result_bad(result, ATTEST_FAIL, "MEM-06", 27,
+            attest_result_bad(result, ATTEST_FAIL, "MEM-06", CLASS_INDEX_OVERFLOW,
                               "row %lld of %lld is not the value of its only key", (long long)row,
                               (long long)(n[0] * n[1] * n[2]));
             return;
@@ -107,7 +107,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_judge(bench, 0, result);
     }
     if (attest_verdict_is_bad(result->verdict) && result->verdict != ATTEST_ERROR) {
-        result->bug_class = 27;
+        result->bug_class = CLASS_INDEX_OVERFLOW;
         result->broken = attest_requirement_index("MEM-07");
     }
 }
@@ -116,7 +116,7 @@ const attest_check attest_check_huge = {
     .name = "huge",
     .sentence = "Offsets past 2^31 and 2^32, in elements and in bytes, reach the right element; so do more than 2^16 rows.",
     .requirements = "MEM-06 MEM-07",
-    .classes = "27",
+    .classes = {CLASS_INDEX_OVERFLOW},
     .catalogue = "K22",
     .structural = 0,
     .plan = plan,

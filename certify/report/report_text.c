@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "certify/diagnose/classes.h"
+#include "certify/diagnose/suspect.h"
 #include "certify/plan/names.h"
 #include "certify/report/print.h"
 
@@ -23,8 +23,8 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
     }
     if (r->bug_class > 0 || r->label[0]) {
         fprintf(out, "  class       ");
-        if (attest_class_title(r->bug_class) != NULL) {
-            fprintf(out, " %d, %s", r->bug_class, attest_class_title(r->bug_class));
+        if (attest_class_at(r->bug_class) != NULL) {
+            fprintf(out, " %d, %s", r->bug_class, attest_class_at(r->bug_class)->title);
         }
         fprintf(out, "%s%s%s\n", r->label[0] ? " (" : "", r->label, r->label[0] ? ")" : "");
     }
@@ -218,7 +218,7 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
     const int suspicions = attest_suspect(r, found);
     for (int i = 0; i < suspicions; i++) {
         fprintf(out, "%s: class %d, %s; %s\n", i == 0 ? "most likely" : "or", found[i].bug_class,
-                attest_class_title(found[i].bug_class), found[i].why);
+                attest_class_at(found[i].bug_class)->title, found[i].why);
     }
     const char *on = paint(color, c->certified ? ATTEST_PASS : ATTEST_FAIL);
     const char *off = color ? "\033[0m" : "";

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* classes.h - the taxonomy of attention bugs by number, and what a failed run most likely has. */
-#ifndef ATTEST_CLASSES_H
-#define ATTEST_CLASSES_H
+/* suspect.h - which bug classes a failed run points to. */
+#ifndef ATTEST_SUSPECT_H
+#define ATTEST_SUSPECT_H
 
 #include "certify/result/report.h"
-
-#define ATTEST_CLASSES 39
-
-/* A few words for class 1 to 39; NULL for any other number. */
-const char *attest_class_title(int number);
 
 /* A class that the evidence points to, how strongly (0 to 100), and what speaks for it. */
 typedef struct attest_suspicion {
