@@ -14,9 +14,13 @@ import time
 
 import jsonschema
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "..", "certify", "plan"))
+import classes  # noqa: E402
+
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
-HERE = os.path.dirname(os.path.abspath(__file__))
 SPEC = os.path.join(HERE, "..", "spec")
 WRONG = os.path.join(BUILD, "hostile", "zeros.so")
 tests = []
@@ -79,6 +83,10 @@ def explains_requirements_checks_verdicts_and_classes(folder):
         done = attest("explain", word)
         assert done.returncode == 0 and said in done.stdout, word
     assert attest("explain", "999").returncode == 2
+    for one in classes.read(os.path.join(SPEC, "classes.md")):
+        said = attest("explain", str(one.number)).stdout
+        assert said.startswith(f"class {one.number}: {one.title}\n\n{one.definition}\n"), said
+        assert all(example in said for example in one.examples), said
     assert attest("explain", "032").stdout == attest("explain", "32").stdout
 
 
