@@ -133,6 +133,26 @@ def failing_report_fits_the_schema_and_explains(folder):
 
 
 @test
+def text_json_and_junit_have_the_same_diagnosis(folder):
+    xml = os.path.join(folder, "diagnosis.xml")
+    done, report = certify(folder, "named", "--junit", xml, target=WRONG)
+    titles = {one.number: one.title for one in classes.read(os.path.join(SPEC, "classes.md"))}
+    said = []
+    for one in report["diagnosis"]:
+        assert one["title"] == titles[one["class"]], one
+        said.append(f"class {one['class']}, {one['title']}; {one['because']}")
+    assert said and re.findall(r"^(?:most likely|or): (.*)$", done.stdout, re.MULTILINE) == said
+    printed = subprocess.run(["xmllint", "--xpath", "string(//testsuite[@name='certificate']//failure)",
+                              xml], capture_output=True, text=True, check=True).stdout
+    assert printed.split("\n")[:-2] == said, printed
+    _, right = certify(folder, "unnamed", "--only", "heads")
+    assert right["diagnosis"] == []
+    merged = os.path.join(folder, "merged.json")
+    attest("merge", os.path.join(folder, "named.json"), "--json", merged)
+    assert load(merged)["diagnosis"] == report["diagnosis"], "a report read back says something else"
+
+
+@test
 def junit_is_well_formed_xml(folder):
     path = os.path.join(folder, "junit.xml")
     for target in ("builtin:naive", WRONG):

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * K22: strides that put elements past 2^31 and 2^32, in elements and in bytes, over memory of which
- * only a few pages exist. One axis of one tensor a case: parameter 0 is the slot, 1 the axis, 2 the
- * stride.
+ * only a few pages exist. One axis of one tensor a case: attest_huge says which parameters those are.
  */
 #include <math.h>
 
@@ -14,7 +13,7 @@
 
 /* Three indices along an axis: offsets 2^31 + 64 and 2^32 + 128 elements; and the same in bytes of
  * binary32, where element numbers still fit 32 bits. */
-enum { MANY = 100 }; /* parameter 0 where no stride is huge */
+enum { MANY = 100 }; /* parameter 0 where no stride is huge: no slot */
 
 static const int64_t strides[] = {(INT64_C(1) << 31) + 64, (INT64_C(1) << 29) + 16};
 
@@ -44,9 +43,9 @@ static void plan_strides(attest_plan *plan) {
                     c.mask_rank = 4;
                     c.mask_full = 15;
                 }
-                c.parameter[0] = slots[s];
-                c.parameter[1] = slots[s] == ATTEST_SLOT_MASK ? axis + 1 : axis;
-                c.parameter[2] = strides[stride];
+                c.parameter[ATTEST_HUGE_SLOT] = slots[s];
+                c.parameter[ATTEST_HUGE_AXIS] = slots[s] == ATTEST_SLOT_MASK ? axis + 1 : axis;
+                c.parameter[ATTEST_HUGE_STRIDE] = strides[stride];
                 attest_plan_add(plan, &c);
             }
         }

@@ -7,7 +7,6 @@
 
 #include "certify/host/bench.h"
 #include "certify/plan/data.h"
-#include "certify/diagnose/diagnose.h"
 #include "certify/plan/space.h"
 
 static void change(attest_plan *plan, attest_case *c, int number) {
@@ -170,7 +169,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
                 }
             }
         }
-        attest_diagnose_mask(bench, used, result);
+        attest_bench_examine(bench, used, result);
         if (shown == 0) {
             attest_result_mistrust(result, "no row sees a key");
         }

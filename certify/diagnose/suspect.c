@@ -325,13 +325,14 @@ static void suspect_by_checks(suspects *s) {
     }
 }
 
-int attest_suspect(const attest_report *report, attest_suspicion found[ATTEST_MOST_SUSPICIONS]) {
+void attest_suspect(attest_report *report) {
     static const suspects none;
     suspects s = none;
     s.report = report;
+    report->suspicions = 0;
     attest_evidence_take(&s.e, report);
     if (s.e.bad == 0) {
-        return 0;
+        return;
     }
     suspect_by_checks(&s);
     suspect_options(&s);
@@ -341,16 +342,14 @@ int attest_suspect(const attest_report *report, attest_suspicion found[ATTEST_MO
     suspect_lengths(&s);
     suspect_places(&s);
     suspect_contrast(&s);
-    int count = 0;
     for (int rank = 0; rank < ATTEST_MOST_SUSPICIONS; rank++) {
         const attest_suspicion *best = &s.of[0];
         for (int number = 1; number < ATTEST_CLASSES; number++) {
-            const int taken = rank > 0 && found[0].bug_class == number;
+            const int taken = rank > 0 && report->diagnosis[0].bug_class == number;
             best = !taken && s.of[number].strength > best->strength ? &s.of[number] : best;
         }
         if (best->strength > 0) {
-            found[count++] = *best;
+            report->diagnosis[report->suspicions++] = *best;
         }
     }
-    return count;
 }

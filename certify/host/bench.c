@@ -267,6 +267,12 @@ int attest_compare(const attest_bench *bench, const attest_kept *kept, const uns
     return differing == 0;
 }
 
+void attest_bench_examine(attest_bench *bench, const unsigned char *used, attest_result *result) {
+    if (bench->examiner != NULL && result->verdict == ATTEST_FAIL) {
+        bench->examiner(bench, used, result);
+    }
+}
+
 void attest_run_case(attest_bench *bench, const attest_check *check, const attest_case *c,
                      attest_result *result) {
     *result = (attest_result){.verdict = ATTEST_PASS, .broken = -1, .keys_seen = -1};
