@@ -14,6 +14,12 @@ $(B)/generated/requirements.inc: spec/attention.md certify/plan/requirements.py
 	$(PYTHON) certify/plan/requirements.py $< > $@
 $(B)/certify/plan/requirement.o: $(B)/generated/requirements.inc
 
+# Every check names classes; once built, the compiler's own list of dependencies is finer.
+$(B)/generated/classes.inc: spec/classes.md certify/plan/classes.py certify/plan/requirements.py
+	@mkdir -p $(@D)
+	$(PYTHON) -B certify/plan/classes.py $< > $@
+$(attest_objects): | $(B)/generated/classes.inc
+
 $(B)/attest: $(attest_objects) $(B)/libvectors.a $(B)/libattn.a
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -lgsl -lgslcblas -ljansson -lsodium -lprotobuf-c -lmpfr -lgmp -lm -lpthread -o $@

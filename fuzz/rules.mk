@@ -28,6 +28,7 @@ $(B)/generated/profiles.inc: fuzz/core/profiles.py $(wildcard spec/profiles/*.js
 $(B)/fuzz/core/profiles.o: $(B)/generated/profiles.inc
 
 # The certifier's own parts, without its main program.
+$(patsubst %.c,$(B)/%.o,$(wildcard fuzz/targets/*.c)): | $(B)/generated/classes.inc
 $(B)/fuzz/libcertify.a: $(filter-out $(B)/certify/cli/main.o,$(attest_objects))
 	@rm -f $@
 	$(AR) $(AR_FLAGS) $@ $^

@@ -14,9 +14,13 @@ import time
 
 import jsonschema
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "..", "certify", "plan"))
+import classes  # noqa: E402
+
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
-HERE = os.path.dirname(os.path.abspath(__file__))
 SPEC = os.path.join(HERE, "..", "spec")
 WRONG = os.path.join(BUILD, "hostile", "zeros.so")
 tests = []
@@ -79,6 +83,10 @@ def explains_requirements_checks_verdicts_and_classes(folder):
         done = attest("explain", word)
         assert done.returncode == 0 and said in done.stdout, word
     assert attest("explain", "999").returncode == 2
+    for one in classes.read(os.path.join(SPEC, "classes.md")):
+        said = attest("explain", str(one.number)).stdout
+        assert said.startswith(f"class {one.number}: {one.title}\n\n{one.definition}\n"), said
+        assert all(example in said for example in one.examples), said
     assert attest("explain", "032").stdout == attest("explain", "32").stdout
 
 
@@ -122,6 +130,26 @@ def failing_report_fits_the_schema_and_explains(folder):
     for word in ("expected", "actual", "requirement", "reproduce", "not certified"):
         assert word in done.stdout, word
     assert re.search(r"expected +-?0x[01]", done.stdout), "no hex float"
+
+
+@test
+def text_json_and_junit_have_the_same_diagnosis(folder):
+    xml = os.path.join(folder, "diagnosis.xml")
+    done, report = certify(folder, "named", "--junit", xml, target=WRONG)
+    titles = {one.number: one.title for one in classes.read(os.path.join(SPEC, "classes.md"))}
+    said = []
+    for one in report["diagnosis"]:
+        assert one["title"] == titles[one["class"]], one
+        said.append(f"class {one['class']}, {one['title']}; {one['because']}")
+    assert said and re.findall(r"^(?:most likely|or): (.*)$", done.stdout, re.MULTILINE) == said
+    printed = subprocess.run(["xmllint", "--xpath", "string(//testsuite[@name='certificate']//failure)",
+                              xml], capture_output=True, text=True, check=True).stdout
+    assert printed.split("\n")[:-2] == said, printed
+    _, right = certify(folder, "unnamed", "--only", "heads")
+    assert right["diagnosis"] == []
+    merged = os.path.join(folder, "merged.json")
+    attest("merge", os.path.join(folder, "named.json"), "--json", merged)
+    assert load(merged)["diagnosis"] == report["diagnosis"], "a report read back says something else"
 
 
 @test

@@ -14,13 +14,13 @@ BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
 LOOP = "for (int64_t j = 0; j < count; j++) {"
 PLANTED = {
-    "lengths of 5 mod 48": (LOOP, "for (int64_t j = 0; j < count - (count % 48 == 5); j++) {", "23"),
-    "only beyond 700 keys": (LOOP, "for (int64_t j = 0; j < count - (count > 700); j++) {", "23"),
+    "lengths of 5 mod 48": (LOOP, "for (int64_t j = 0; j < count - (count % 48 == 5); j++) {", 23),
+    "only beyond 700 keys": (LOOP, "for (int64_t j = 0; j < count - (count > 700); j++) {", 23),
     "only head 11 of 13": ("one_row(p, b, h, i, seen);",
                            "one_row(p, b, h, i, heads == 13 && h == 11 && seen > 1 ? seen - 1 : seen);",
                            None),
     "tail of a tile of 64": (LOOP, "for (int64_t j = 0; j < count - (count > 1 && count % 64 == 1); "
-                                   "j++) {", "23"),
+                                   "j++) {", 23),
 }
 CALL = "one_row(p, b, h, i, seen);"
 BEYOND = {  # where no landmark is: axis and first length that is wrong
@@ -64,9 +64,13 @@ def attest(*words):
 def find(name, directory):
     kernel = plant(name, directory)
     for seed in range(1, 6):
-        code, text = attest("certify", kernel, "--only", "sizes", "--seed", str(seed), "--quiet")
-        found = code == 1 and "FAIL" in text
-        named = PLANTED[name][2] is None or f"most likely: class {PLANTED[name][2]}" in text
+        out = os.path.join(directory, f"{seed}.json")
+        code, text = attest("certify", kernel, "--only", "sizes", "--seed", str(seed), "--quiet",
+                            "--json", out)
+        with open(out, encoding="utf-8") as file:
+            result = json.load(file)
+        found = code == 1 and any(c["verdict"] == "FAIL" for c in result["cases"])
+        named = PLANTED[name][2] in (None, *[d["class"] for d in result["diagnosis"][:1]])
         report(found and named, f"{name}: found with seed {seed}", text)
 
 

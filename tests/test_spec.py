@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The specification's own consistency: ids, profiles, and the ABI header with its mirror."""
+"""The specification's own consistency: ids, bug classes, profiles, and the ABI header with its mirror."""
 
 import ctypes
 import glob
@@ -15,7 +15,9 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "certify", "python"))
+sys.path.insert(0, os.path.join(ROOT, "certify", "plan"))
 import attest_abi  # noqa: E402
+import classes  # noqa: E402
 
 CC = os.environ.get("CC", "gcc").split()[0]
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
@@ -96,6 +98,71 @@ def first_unplanned():
     planned = read("spec", "planned-ids.txt")
     names = re.findall(r"^### (\S+-\d\d) ", read("spec", "attention.md"), re.MULTILINE)
     return next(name for name in names if name not in planned)
+
+
+def every_class_is_defined():
+    found = classes.read(path("spec", "classes.md"))
+    need(len(found) >= 39, "a class was taken out: numbers are never used again")
+    table = json.loads(read("impl", "wrong", "mutants", "mutants.json"))
+    used = {mutant["class"] for mutant in table["mutants"]} - {"cheat", "interface"}
+    unknown = used - {str(one.number) for one in found}
+    need(not unknown, f"mutants of classes that are not defined: {unknown}")
+    rows = dict(re.findall(r"^\| (\d+) \| (.+?) \| \d+ \|", read("spec", "power.md"), re.MULTILINE))
+    need(set(rows) == used, "spec/power.md has other classes than the mutants")
+    other = [one.number for one in found if rows.get(str(one.number), one.title) != one.title]
+    need(not other, f"spec/power.md has other titles: {other}")
+
+
+def a_class_that_is_not_defined_well_is_refused():
+    text = read("spec", "classes.md")
+    first, second = text.index("## 1. "), text.index("## 2. ")
+    title = re.search(r"^## 1\. (.+)$", text, re.MULTILINE).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        for why, planted in (
+                ("no class", text[:first]),
+                ("a gap", text[:first] + text[second:]),
+                ("a number twice", text + text[first:second]),
+                ("a title twice", re.sub(r"^## 2\. .+$", "## 2. " + title, text, flags=re.MULTILINE)),
+                ("no definition", re.sub(r"(`CLASS_STRIDES`)[^-]+", r"\1\n\n", text)),
+                ("a name twice", text.replace("`CLASS_STRIDES`", "`CLASS_TAIL`")),
+                ("no example", re.sub(r"(?s)\n- .*?\n\n## 2", "\n\n## 2", text, count=1)),
+                ("an example from nowhere", text.replace("- HazyResearch/HipKittens#22", "- somewhere"))):
+            need(planted != text, why)
+            source = os.path.join(folder, "classes.md")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(planted)
+            try:
+                classes.read(source)
+            except ValueError:
+                continue
+            raise AssertionError(f"{why}: accepted")
+
+
+def second_table(text, titles):
+    """Whether a file quotes two titles or more, as a table of its own would."""
+    return sum(f'"{title}"' in text for title in titles) > 1
+
+
+def bare_classes(text):
+    """Places in C where a class is a number."""
+    return re.findall(r"bug_class = [1-9]\d*|\"[A-Z]{3,4}-\d\d\", [1-9]\d?\b|"
+                      r"\badd\(s, \d+|\[ATTEST_[A-Z_0-9]+\] = [1-9]\d?,", text)
+
+
+def nothing_else_keeps_classes():
+    titles = [one.title for one in classes.read(path("spec", "classes.md"))]
+    need(second_table(f'{{"{titles[0]}", "{titles[5]}"}}', titles), "a table is not seen")
+    for planted in ('r->bug_class = 27;', 'attest_result_bad(r, FAIL, "MEM-06", 27, "")',
+                    'add(s, 32, 89, "")', '[ATTEST_NO_SCALE] = 24,'):
+        need(bare_classes(planted), f"not seen: {planted}")
+    for name in glob.glob(path("**", "*.*"), recursive=True):
+        if name.endswith((".c", ".h", ".py", ".json", ".def")) and \
+                not os.path.relpath(name, ROOT).startswith("build"):
+            with open(name, encoding="utf-8") as file:
+                text = file.read()
+            need(not second_table(text, titles), f"{name}: a second table of classes")
+            if os.path.relpath(name, ROOT).startswith("certify") and name.endswith(".c"):
+                need(not bare_classes(text), f"{name}: {bare_classes(text)}")
 
 
 def profiles():
@@ -231,6 +298,7 @@ def the_template_builds_as_its_comment_says():
 TESTS = [
     ids_are_carried_or_planned, an_unknown_id_is_found, an_id_without_carrier_is_found,
     a_planned_id_that_does_not_exist_is_found, a_planned_id_that_is_carried_is_found,
+    every_class_is_defined, a_class_that_is_not_defined_well_is_refused, nothing_else_keeps_classes,
     profiles_fit_their_schema, the_schema_has_the_enums_of_profile_h,
     the_compiled_profile_is_attest_json, the_header_compiles_alone,
     the_mirror_has_the_layout_of_the_header, the_mirror_has_every_field_and_constant,

@@ -21,7 +21,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     attest_kept kept = attest_keep(bench);
     for (int pattern = ATTEST_PATTERN_NAN; pattern <= ATTEST_PATTERN_NOISE; pattern++) {
         if (!attest_bench_forward(bench, (attest_pattern)pattern, result) ||
-            !attest_compare(bench, &kept, NULL, "MEM-06", 30,
+            !attest_compare(bench, &kept, NULL, "MEM-06", CLASS_NOT_WRITTEN,
                             "the result depends on what outputs or workspace held before the call",
                             result)) {
             break;
@@ -37,7 +37,7 @@ const attest_check attest_check_dirty = {
     .name = "dirty",
     .sentence = "Every output element is written, whatever outputs and workspace held before.",
     .requirements = "MEM-06",
-    .classes = "5 30",
+    .classes = {CLASS_WINDOW_LOOP, CLASS_NOT_WRITTEN},
     .catalogue = "K10",
     .structural = 1,
     .plan = plan,

@@ -79,7 +79,7 @@ static void name_class(const attest_bench *bench, attest_result *result) {
     unsigned char *visible = malloc((size_t)bench->normal.keys + 1);
     if (result->verdict == ATTEST_FAIL && result->has_value && visible != NULL) {
         const int empty = attn_visible_keys(&bench->normal, at[0], at[1], at[2], visible) == 0;
-        result->bug_class = empty ? 12 : 13;
+        result->bug_class = empty ? CLASS_EMPTY_ROW : CLASS_EMPTY_TILE;
         result->broken = empty ? attest_requirement_index("SEM-12") : result->broken;
     }
     free(visible);
@@ -114,7 +114,7 @@ const attest_check attest_check_empty = {
     .name = "empty",
     .sentence = "A row that sees no key, and rows beside empty tiles, hold what they must.",
     .requirements = "SEM-12 NUM-07",
-    .classes = "12 13 14 31",
+    .classes = {CLASS_EMPTY_ROW, CLASS_EMPTY_TILE, CLASS_FINITE_INFINITY, CLASS_EMPTY_INPUT},
     .catalogue = "K5 K16 K20",
     .structural = 0,
     .plan = plan,

@@ -81,17 +81,17 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     }
     const attest_status status = bench->outcome.status;
     if (status == ATTEST_OK) {
-        attest_result_bad(result, ATTEST_FAIL, "ERR-02", 2,
+        attest_result_bad(result, ATTEST_FAIL, "ERR-02", CLASS_OPTION_IGNORED,
                           "a problem with an unknown bit in `%s` was answered ATTEST_OK", fields[m]);
     } else if (status != ATTEST_UNSUPPORTED) {
-        attest_result_bad(result, ATTEST_FAIL, "ERR-02", 2,
+        attest_result_bad(result, ATTEST_FAIL, "ERR-02", CLASS_OPTION_IGNORED,
                           "an unknown bit in `%s` was answered with status %d, not unsupported",
                           fields[m], (int)status);
     } else if (bench->outcome.text[0] == '\0') {
         attest_result_bad(result, ATTEST_FAIL, "ERR-01", 0,
                           "the refusal of an unknown `%s` has no message", fields[m]);
     } else if (anything_written(&bench->stage)) {
-        attest_result_bad(result, ATTEST_FAIL, "ERR-01", 30,
+        attest_result_bad(result, ATTEST_FAIL, "ERR-01", CLASS_NOT_WRITTEN,
                           "an output was written although the call was refused");
     }
 }
@@ -100,7 +100,7 @@ const attest_check attest_check_errors = {
     .name = "errors",
     .sentence = "What a kernel does not know is refused, with a message and nothing written.",
     .requirements = "ERR-01 ERR-02",
-    .classes = "2 30",
+    .classes = {CLASS_OPTION_IGNORED, CLASS_NOT_WRITTEN},
     .catalogue = "",
     .structural = 1,
     .plan = plan,

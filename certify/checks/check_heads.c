@@ -70,12 +70,12 @@ static int judge_row(const attest_bench *bench, int64_t b, int64_t h, int64_t i,
     if (number >= 0 && number < n->batch * n->kv_heads && fabs(got - rint(got)) < 0.1) {
         const int other_entry = number / n->kv_heads != b;
         attest_result_bad(result, ATTEST_FAIL, other_entry ? "ISO-06" : "SEM-11",
-                          other_entry ? 33 : 26,
+                          other_entry ? CLASS_NEIGHBOURS : CLASS_KV_HEAD,
                           "query head %lld of batch entry %lld reads KV head %lld of entry %lld",
                           (long long)h, (long long)b, (long long)(number % n->kv_heads),
                           (long long)(number / n->kv_heads));
     } else {
-        attest_result_bad(result, ATTEST_FAIL, "SEM-11", 26,
+        attest_result_bad(result, ATTEST_FAIL, "SEM-11", CLASS_KV_HEAD,
                           "query head %lld of batch entry %lld mixes KV heads", (long long)h,
                           (long long)b);
     }
@@ -127,7 +127,7 @@ const attest_check attest_check_heads = {
     .name = "heads",
     .sentence = "Each query head reads the KV head and the batch entry that are its own.",
     .requirements = "SEM-11 ISO-06",
-    .classes = "26 33",
+    .classes = {CLASS_KV_HEAD, CLASS_NEIGHBOURS},
     .catalogue = "K17",
     .structural = 1,
     .plan = plan,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * K22: strides that put elements past 2^31 and 2^32, in elements and in bytes, over memory of which
- * only a few pages exist. One axis of one tensor a case: parameter 0 is the slot, 1 the axis, 2 the
- * stride.
+ * only a few pages exist. One axis of one tensor a case: attest_huge says which parameters those are.
  */
 #include <math.h>
 
@@ -14,7 +13,7 @@
 
 /* Three indices along an axis: offsets 2^31 + 64 and 2^32 + 128 elements; and the same in bytes of
  * binary32, where element numbers still fit 32 bits. */
-enum { MANY = 100 }; /* parameter 0 where no stride is huge */
+enum { MANY = 100 }; /* parameter 0 where no stride is huge: no slot */
 
 static const int64_t strides[] = {(INT64_C(1) << 31) + 64, (INT64_C(1) << 29) + 16};
 
@@ -44,9 +43,9 @@ static void plan_strides(attest_plan *plan) {
                     c.mask_rank = 4;
                     c.mask_full = 15;
                 }
-                c.parameter[0] = slots[s];
-                c.parameter[1] = slots[s] == ATTEST_SLOT_MASK ? axis + 1 : axis;
-                c.parameter[2] = strides[stride];
+                c.parameter[ATTEST_HUGE_SLOT] = slots[s];
+                c.parameter[ATTEST_HUGE_AXIS] = slots[s] == ATTEST_SLOT_MASK ? axis + 1 : axis;
+                c.parameter[ATTEST_HUGE_STRIDE] = strides[stride];
                 attest_plan_add(plan, &c);
             }
         }
@@ -84,7 +83,7 @@ static void judge_many(attest_bench *bench, attest_result *result) {
         const int64_t b = row / (n[1] * n[2]), h = row / n[2] % n[1], i = row % n[2];
         const double right = attest_get(&p->v, b, h, 0, 0), got = attest_get(&p->o, b, h, i, 0);
         if (!(fabs(got - right) <= 0x1p-6)) { /* the data are multiples of 1/8 */
-            attest_result_bad(result, ATTEST_FAIL, "MEM-06", 27,
+            attest_result_bad(result, ATTEST_FAIL, "MEM-06", CLASS_INDEX_OVERFLOW,
                               "row %lld of %lld is not the value of its only key", (long long)row,
                               (long long)(n[0] * n[1] * n[2]));
             return;
@@ -107,7 +106,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_judge(bench, 0, result);
     }
     if (attest_verdict_is_bad(result->verdict) && result->verdict != ATTEST_ERROR) {
-        result->bug_class = 27;
+        result->bug_class = CLASS_INDEX_OVERFLOW;
         result->broken = attest_requirement_index("MEM-07");
     }
 }
@@ -116,7 +115,7 @@ const attest_check attest_check_huge = {
     .name = "huge",
     .sentence = "Offsets past 2^31 and 2^32, in elements and in bytes, reach the right element; so do more than 2^16 rows.",
     .requirements = "MEM-06 MEM-07",
-    .classes = "27",
+    .classes = {CLASS_INDEX_OVERFLOW},
     .catalogue = "K22",
     .structural = 0,
     .plan = plan,

@@ -19,12 +19,16 @@ static const struct {
     int bug_class;
     const char *what;
 } rungs[RUNGS] = {
-    [THREADS] = {ATTEST_SAME_THREADS, "DET-03", NULL, 32, "the thread count"},
-    [POSITION] = {ATTEST_SAME_POSITION, "DET-04", NULL, 33, "the position in the batch"},
-    [BATCH] = {ATTEST_SAME_BATCH, "DET-05", NULL, 33, "the batch size"},
-    [CHUNK] = {ATTEST_SAME_CHUNK, "DET-06", NULL, 5, "the queries computed beside it"},
-    [DECODE] = {ATTEST_SAME_DECODE, "DET-07", "SEM-15", 6, "being computed alone, with a cache"},
-    [PREFIX] = {ATTEST_SAME_PREFIX, "DET-09", "SEM-14", 1, "keys that no row sees"},
+    [THREADS] = {ATTEST_SAME_THREADS, "DET-03", NULL, CLASS_RACE, "the thread count"},
+    [POSITION] = {ATTEST_SAME_POSITION, "DET-04", NULL, CLASS_NEIGHBOURS,
+                  "the position in the batch"},
+    [BATCH] = {ATTEST_SAME_BATCH, "DET-05", NULL, CLASS_NEIGHBOURS, "the batch size"},
+    [CHUNK] = {ATTEST_SAME_CHUNK, "DET-06", NULL, CLASS_WINDOW_LOOP,
+               "the queries computed beside it"},
+    [DECODE] = {ATTEST_SAME_DECODE, "DET-07", "SEM-15", CLASS_CACHE,
+                "being computed alone, with a cache"},
+    [PREFIX] = {ATTEST_SAME_PREFIX, "DET-09", "SEM-14", CLASS_CAUSAL_DIAGONAL,
+                "keys that no row sees"},
 };
 
 static void change(attest_plan *plan, attest_case *c, int number) {
@@ -193,7 +197,8 @@ const attest_check attest_check_ladder = {
     .name = "ladder",
     .sentence = "A row is the same whatever is computed with it, before it or on how many threads.",
     .requirements = "SEM-14 SEM-15 DET-03 DET-04 DET-05 DET-06 DET-07 DET-09 CAP-04",
-    .classes = "1 5 6 32 33",
+    .classes = {CLASS_CAUSAL_DIAGONAL, CLASS_WINDOW_LOOP, CLASS_CACHE, CLASS_RACE,
+                CLASS_NEIGHBOURS},
     .catalogue = "K6 K11 K12",
     .structural = 1,
     .plan = plan,

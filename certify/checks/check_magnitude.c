@@ -24,7 +24,17 @@ typedef enum kind {
     KINDS
 } kind;
 
-static const int bug_classes[KINDS] = {15, 14, 14, 18, 18, 18, 16, 17, 17};
+static const int bug_classes[KINDS] = {
+    [PAST_EXP] = CLASS_MAXIMUM,
+    [ALL_LOW] = CLASS_FINITE_INFINITY,
+    [ALL_LOWER] = CLASS_FINITE_INFINITY,
+    [LATE_WINNER] = CLASS_UNDERFLOW,
+    [LATE_STEP] = CLASS_UNDERFLOW,
+    [EARLY_WINNER] = CLASS_UNDERFLOW,
+    [PAST_HALF] = CLASS_SCORE_OVERFLOW,
+    [LARGE_VALUES] = CLASS_OUTPUT_SUM,
+    [MIXED_SIGNS] = CLASS_OUTPUT_SUM,
+};
 
 static void plan(attest_plan *plan) {
     static const attest_dtype types[] = {ATTEST_F32, ATTEST_F64, ATTEST_F16, ATTEST_BF16};
@@ -139,7 +149,8 @@ const attest_check attest_check_magnitude = {
     .name = "magnitude",
     .sentence = "Scores and values of any size the domain allows give finite, right results.",
     .requirements = "NUM-01 NUM-07",
-    .classes = "14 15 16 17 18",
+    .classes = {CLASS_FINITE_INFINITY, CLASS_MAXIMUM, CLASS_SCORE_OVERFLOW, CLASS_OUTPUT_SUM,
+                CLASS_UNDERFLOW},
     .catalogue = "K15",
     .structural = 0,
     .plan = plan,

@@ -77,7 +77,7 @@ static void report(const attn_normal *n, const attest_case *c, const unsigned ch
                      : c->features & ATTEST_KEY_LENGTHS ? "MASK-03"
                      : c->features & ATTEST_CAUSAL      ? "MASK-01"
                                                         : "SEM-06";
-    attest_result_bad(result, ATTEST_FAIL, id, lost && !extra ? 23 : 2,
+    attest_result_bad(result, ATTEST_FAIL, id, lost && !extra ? CLASS_TAIL : CLASS_OPTION_IGNORED,
                       "the mask in use is not the one asked for: %lld keys seen that must be "
                       "hidden, %lld lost; first at row %lld, key %lld",
                       (long long)extra, (long long)lost, (long long)(first / n->keys),
@@ -109,7 +109,7 @@ static int read_weights(attest_bench *bench, attest_case c, unsigned char *used,
                         at[c.base + e] = w != 0;
                         /* A little above 1 is a matter of the radius, not of the mask. */
                         if (!(w >= 0 && w <= 1.0625) || (w == 0 && signbit(w))) {
-                            attest_result_bad(result, ATTEST_FAIL, "NUM-04", 12,
+                            attest_result_bad(result, ATTEST_FAIL, "NUM-04", CLASS_EMPTY_ROW,
                                               "the weight of key %lld in row %lld is %a",
                                               (long long)(c.base + e), (long long)i,
                                               isnan(w) ? (double)NAN : w);
@@ -170,7 +170,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
                 }
             }
         }
-        attest_diagnose_mask(bench, used, result);
+        attest_bench_examine(bench, used, result);
         if (shown == 0) {
             attest_result_mistrust(result, "no row sees a key");
         }
@@ -186,7 +186,9 @@ const attest_check attest_check_mask_readback = {
     .requirements = "SEM-01 SEM-02 SEM-06 SEM-11 MASK-01 MASK-02 MASK-03 "
                     "MASK-04 MASK-05 MASK-07 MASK-08 MASK-09 MASK-10 MASK-11 NUM-04 "
                     "MEM-08 SPV-08 CAP-02 CAP-03",
-    .classes = "1 2 3 4 5 7 8 10 12 13 22 23 26",
+    .classes = {CLASS_CAUSAL_DIAGONAL, CLASS_OPTION_IGNORED, CLASS_MASK_UNASKED, CLASS_OFF_BY_ONE,
+                CLASS_WINDOW_LOOP, CLASS_SEQUENCE_LEAK, CLASS_MASK_POLARITY, CLASS_MASK_STRIDES,
+                CLASS_EMPTY_ROW, CLASS_EMPTY_TILE, CLASS_SOFTCAP, CLASS_TAIL, CLASS_KV_HEAD},
     .catalogue = "K4 K7 K16 K18",
     .structural = 1,
     .plan = plan,

@@ -141,7 +141,7 @@ static int run_part(attest_bench *bench, const attest_case *c, const attest_sour
 
 static void differs(const attn_normal *n, int64_t r, int64_t column, double merged, double whole,
                     double radius, attest_result *result) {
-    attest_result_bad(result, ATTEST_FAIL, "SEM-10", 34,
+    attest_result_bad(result, ATTEST_FAIL, "SEM-10", CLASS_LSE,
                       "merging the results of two parts of the keys by their LSE does not give the "
                       "%s of all keys", column < 0 ? "LSE" : "output");
     result->has_value = 1;
@@ -245,7 +245,7 @@ const attest_check attest_check_merge = {
     .name = "merge",
     .sentence = "Two parts of the keys, merged by their LSE, give what all keys give.",
     .requirements = "SEM-10 SEM-12",
-    .classes = "34",
+    .classes = {CLASS_LSE},
     .catalogue = "K19",
     .structural = 0,
     .plan = plan,

@@ -13,17 +13,17 @@ static const struct {
     const char *id, *name;
     int bug_class;
 } options[] = {
-    {ATTEST_CAUSAL, "MASK-01", "the causal mask", 2},
-    {ATTEST_OFFSETS, "MASK-01", "the offsets", 1},
-    {ATTEST_WINDOW, "MASK-02", "the window", 2},
-    {ATTEST_WINDOW_SIZE, "MASK-10", "the window size", 2},
-    {ATTEST_KEY_LENGTHS, "MASK-03", "the key lengths", 2},
-    {ATTEST_MASK_BOOL, "MASK-05", "the boolean mask", 2},
-    {ATTEST_MASK_ADD, "MASK-06", "the additive mask", 2},
-    {ATTEST_SCALE, "SEM-04", "the scale", 24},
-    {ATTEST_SOFTCAP, "SEM-05", "the softcap", 22},
-    {ATTEST_SINKS, "SEM-09", "the sinks", 35},
-    {ATTEST_ALIBI, "SEM-08", "ALiBi", 36},
+    {ATTEST_CAUSAL, "MASK-01", "the causal mask", CLASS_OPTION_IGNORED},
+    {ATTEST_OFFSETS, "MASK-01", "the offsets", CLASS_CAUSAL_DIAGONAL},
+    {ATTEST_WINDOW, "MASK-02", "the window", CLASS_OPTION_IGNORED},
+    {ATTEST_WINDOW_SIZE, "MASK-10", "the window size", CLASS_OPTION_IGNORED},
+    {ATTEST_KEY_LENGTHS, "MASK-03", "the key lengths", CLASS_OPTION_IGNORED},
+    {ATTEST_MASK_BOOL, "MASK-05", "the boolean mask", CLASS_OPTION_IGNORED},
+    {ATTEST_MASK_ADD, "MASK-06", "the additive mask", CLASS_OPTION_IGNORED},
+    {ATTEST_SCALE, "SEM-04", "the scale", CLASS_HEAD_SIZE},
+    {ATTEST_SOFTCAP, "SEM-05", "the softcap", CLASS_SOFTCAP},
+    {ATTEST_SINKS, "SEM-09", "the sinks", CLASS_SINKS},
+    {ATTEST_ALIBI, "SEM-08", "ALiBi", CLASS_ALIBI},
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
@@ -130,7 +130,8 @@ const attest_check attest_check_options = {
     .name = "options",
     .sentence = "An option that is asked for changes the result as it must.",
     .requirements = "SEM-04 SEM-05 SEM-08 SEM-09 MASK-01 MASK-02 MASK-03 MASK-05 MASK-06 MASK-10",
-    .classes = "1 2 22 24 35 36",
+    .classes = {CLASS_CAUSAL_DIAGONAL, CLASS_OPTION_IGNORED, CLASS_SOFTCAP, CLASS_HEAD_SIZE,
+                CLASS_SINKS, CLASS_ALIBI},
     .catalogue = "K8",
     .structural = 0,
     .plan = plan,

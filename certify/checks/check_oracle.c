@@ -88,7 +88,9 @@ const attest_check attest_check_oracle = {
                     "MASK-01 MASK-02 MASK-03 MASK-04 MASK-05 MASK-06 MASK-07 MASK-08 MASK-09 "
                     "MASK-10 MASK-11 NUM-01 NUM-02 NUM-03 NUM-05 NUM-07 MEM-08 SPV-06 SPV-08 "
                     "CAP-02",
-    .classes = "15 16 17 18 19 22 24 25 26 34 35 36",
+    .classes = {CLASS_MAXIMUM, CLASS_SCORE_OVERFLOW, CLASS_OUTPUT_SUM, CLASS_UNDERFLOW,
+                CLASS_FAST_MATH, CLASS_SOFTCAP, CLASS_HEAD_SIZE, CLASS_STRIDES, CLASS_KV_HEAD,
+                CLASS_LSE, CLASS_SINKS, CLASS_ALIBI},
     .catalogue = "K1 K7 K13 K20 K21",
     .structural = 0,
     .plan = plan,

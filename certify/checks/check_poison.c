@@ -288,7 +288,8 @@ static int64_t round_of(attest_bench *bench, const attest_case *c, rung r, int64
         return 0;
     }
     if (!attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result) ||
-        !attest_compare(bench, kept, m->rows, rung_ids[r], r == OTHER_ENTRIES ? 33 : 20,
+        !attest_compare(bench, kept, m->rows, rung_ids[r],
+                        r == OTHER_ENTRIES ? CLASS_NEIGHBOURS : CLASS_HIDDEN_VALUE,
                         "a row changed with data it may not see", result)) {
         label(r, result);
         return -1;
@@ -337,7 +338,8 @@ const attest_check attest_check_poison = {
     .name = "poison",
     .sentence = "Replacing what a row may not see leaves the row's bits as they were.",
     .requirements = "ISO-01 ISO-02 ISO-03 ISO-04 ISO-05 ISO-06 ISO-07",
-    .classes = "2 7 13 14 20 23 33",
+    .classes = {CLASS_OPTION_IGNORED, CLASS_SEQUENCE_LEAK, CLASS_EMPTY_TILE, CLASS_FINITE_INFINITY,
+                CLASS_HIDDEN_VALUE, CLASS_TAIL, CLASS_NEIGHBOURS},
     .catalogue = "K2 K3 K12",
     .structural = 1,
     .plan = plan,

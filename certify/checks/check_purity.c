@@ -33,7 +33,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         const struct timespec pause = {.tv_nsec = 3000000};
         nanosleep(&pause, NULL); /* a thread left behind writes after the return */
         if (!attest_stage_settled(&bench->stage)) {
-            attest_result_bad(result, ATTEST_FAIL, "MEM-05", 32,
+            attest_result_bad(result, ATTEST_FAIL, "MEM-05", CLASS_RACE,
                               "an output or the workspace changed after the call had returned");
         }
     }
@@ -43,7 +43,7 @@ const attest_check attest_check_purity = {
     .name = "purity",
     .sentence = "Inputs, the problem struct and the floating-point environment stay as they were.",
     .requirements = "MEM-02 MEM-03 MEM-05 DET-08",
-    .classes = "19 39",
+    .classes = {CLASS_FAST_MATH, CLASS_INPUT_WRITTEN},
     .catalogue = "K24 K26",
     .structural = 1,
     .plan = plan,

@@ -86,7 +86,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     }
     for (int64_t i = 0; i < c->parameter[1]; i++) {
         if (!attest_bench_forward(bench, ATTEST_PATTERN_NAN, result) ||
-            !attest_compare(bench, &kept, NULL, history || first ? "DET-02" : "DET-01", 32,
+            !attest_compare(bench, &kept, NULL, history || first ? "DET-02" : "DET-01", CLASS_RACE,
                             history ? "the result depends on calls made before"
                             : first ? "the first call after loading is unlike the next"
                                     : "the same call gave another result",
@@ -101,7 +101,7 @@ const attest_check attest_check_repeat = {
     .name = "repeat",
     .sentence = "The same problem gives the same bits, again and after other calls.",
     .requirements = "DET-01 DET-02",
-    .classes = "3 30 32",
+    .classes = {CLASS_MASK_UNASKED, CLASS_NOT_WRITTEN, CLASS_RACE},
     .catalogue = "K11 K25",
     .structural = 1,
     .plan = plan,

@@ -11,7 +11,15 @@
 /* The first six as in boundary.h. */
 typedef enum axis { KEYS, QUERIES, HEAD_SIZE, VALUE_SIZE, HEADS, BATCH, FAR_KEYS, AXES } axis;
 
-static const int bug_classes[AXES] = {23, 23, 24, 24, 26, 33, 23};
+static const int bug_classes[AXES] = {
+    [KEYS] = CLASS_TAIL,
+    [QUERIES] = CLASS_TAIL,
+    [HEAD_SIZE] = CLASS_HEAD_SIZE,
+    [VALUE_SIZE] = CLASS_HEAD_SIZE,
+    [HEADS] = CLASS_KV_HEAD,
+    [BATCH] = CLASS_NEIGHBOURS,
+    [FAR_KEYS] = CLASS_TAIL,
+};
 
 static attest_case base_case(const attest_plan *plan, axis swept, int64_t length) {
     attest_case c = attest_case_default(plan->check->name);
@@ -137,7 +145,7 @@ const attest_check attest_check_sizes = {
     .sentence = "Every small length of every axis, and landmarks of long rows.",
     .requirements = "SEM-01 SEM-02 SEM-06 SEM-07 SEM-10 SEM-11 SEM-13 MASK-01 MASK-04 MASK-09 "
                     "NUM-01 NUM-05 SPV-08",
-    .classes = "5 23 24 26 33",
+    .classes = {CLASS_WINDOW_LOOP, CLASS_TAIL, CLASS_HEAD_SIZE, CLASS_KV_HEAD, CLASS_NEIGHBOURS},
     .catalogue = "K14",
     .structural = 0,
     .plan = plan,

@@ -186,7 +186,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_put(&bench->stage.problem.mask, 1, j, 0, 0, -0x1p120); /* finite: nothing is hidden */
     }
     if (!attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
-        result->bug_class = c->parameter[0] == EMPTY_AXIS ? 31 : result->bug_class;
+        result->bug_class = c->parameter[0] == EMPTY_AXIS ? CLASS_EMPTY_INPUT : result->bug_class;
         return;
     }
     if (bench->normal.batch * bench->normal.q_heads * bench->normal.queries == 0 ||
@@ -197,9 +197,10 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     if (result->verdict == ATTEST_FAIL) {
         const int swallowed = !isfinite(result->expected);
         result->broken = attest_requirement_index(id_of(c));
-        result->bug_class = c->parameter[0] == EMPTY_AXIS ? 31 : c->parameter[0] == TINY ? 18
-                            : c->parameter[0] == LOW_ROW  ? 12
-                            : swallowed                   ? 21
+        result->bug_class = c->parameter[0] == EMPTY_AXIS ? CLASS_EMPTY_INPUT
+                            : c->parameter[0] == TINY     ? CLASS_UNDERFLOW
+                            : c->parameter[0] == LOW_ROW  ? CLASS_EMPTY_ROW
+                            : swallowed                   ? CLASS_NAN_SWALLOWED
                                                           : result->bug_class;
     }
 }
@@ -208,7 +209,7 @@ const attest_check attest_check_special = {
     .name = "special",
     .sentence = "NaN, infinities, -0, denormals and empty axes give what the table says.",
     .requirements = "SPV-01 SPV-02 SPV-03 SPV-04 SPV-05 SPV-07 MASK-08 NUM-06",
-    .classes = "18 21 31",
+    .classes = {CLASS_UNDERFLOW, CLASS_NAN_SWALLOWED, CLASS_EMPTY_INPUT},
     .catalogue = "K20 K26",
     .structural = 0,
     .plan = plan,

@@ -34,7 +34,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     }
     for (int round = 0; alone.o_count > 0 && round < 4; round++) {
         if (!attest_bench_forward_together(bench, 4, result) ||
-            !attest_compare(bench, &alone, NULL, "DET-10", 32,
+            !attest_compare(bench, &alone, NULL, "DET-10", CLASS_RACE,
                             "calls from several threads at once gave other bits than one alone",
                             result)) {
             break;
@@ -47,7 +47,7 @@ const attest_check attest_check_together = {
     .name = "together",
     .sentence = "Calls from several threads at once do not disturb each other.",
     .requirements = "DET-10",
-    .classes = "32",
+    .classes = {CLASS_RACE},
     .catalogue = "K27",
     .structural = 1,
     .plan = plan,

@@ -105,7 +105,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     }
     if (result->verdict == ATTEST_CRASH) {
         result->broken = attest_requirement_index("MEM-04");
-        result->bug_class = 28;
+        result->bug_class = CLASS_OUT_OF_BOUNDS;
     }
 }
 
@@ -113,7 +113,7 @@ const attest_check attest_check_unseen = {
     .name = "unseen",
     .sentence = "Keys that no row sees are not read: their memory need not exist.",
     .requirements = "MEM-04",
-    .classes = "28",
+    .classes = {CLASS_OUT_OF_BOUNDS},
     .catalogue = "K3 K9",
     .structural = 1,
     .plan = plan,

@@ -175,7 +175,7 @@ const attest_check attest_check_vectors = {
         "MASK-09 MASK-10 MASK-11 NUM-01 NUM-02 NUM-03 NUM-04 NUM-05 NUM-06 NUM-07 "
         "SPV-01 SPV-02 SPV-03 SPV-04 SPV-05 SPV-06 SPV-07 "
         "SPV-08",
-    .classes = "",
+    .classes = {0},
     .catalogue = "",
     .structural = 0,
     .plan = plan,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "certify/diagnose/suspect.h"
 #include "certify/result/waiver.h"
 #include "certify/run/discover.h"
 
@@ -49,8 +50,9 @@ int attest_files_ready(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
     return s->waiver_file == NULL || s->waivers != NULL;
 }
 
-int attest_deliver(const attest_report *report, const attest_settings *s) {
+int attest_deliver(attest_report *report, const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES];
+    attest_suspect(report);
     const attest_certificate c = attest_certify(report);
     attest_report_text(stdout, report, &c, isatty(1));
     fflush(stdout);

@@ -28,7 +28,7 @@ int attest_files_ready(attest_settings *settings, char why[ATTEST_MESSAGE_BYTES]
 int attest_trouble(const char *why);
 
 /* Prints and writes the report as the settings ask; returns the exit code. */
-int attest_deliver(const attest_report *report, const attest_settings *settings);
+int attest_deliver(attest_report *report, const attest_settings *settings);
 
 /* shrink_command.c: makes a failing case smaller while it fails the same requirement, for so many seconds (0:
  * as long as it takes), prints it with the command that shows it again, and writes the program that

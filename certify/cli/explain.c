@@ -30,25 +30,48 @@ static int explain_verdict(const char *name) {
     return 0;
 }
 
+static int names(const attest_check *check, int bug_class) {
+    for (int i = 0; i < ATTEST_MOST_OF_A_CHECK && check->classes[i] != CLASS_NONE; i++) {
+        if (check->classes[i] == bug_class) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int explain_class(const char *text) {
-    char *end = NULL, name[24];
+    char *end = NULL;
     const long number = strtol(text, &end, 10);
-    const char *title = end != text && *end == '\0' && number > 0 && number < 1000
-                            ? attest_class_title((int)number)
-                            : NULL;
-    if (title == NULL) {
+    const attest_bug_class *c = end != text && *end == '\0' && number < ATTEST_CLASSES
+                                    ? attest_class_at((int)number)
+                                    : NULL;
+    if (c == NULL) {
         return 0;
     }
-    const int length = snprintf(name, sizeof name, "%ld", number); /* "007" is 7 in the lists */
-    printf("class %s: %s\nchecks:", name, title);
+    printf("class %ld: %s\n\n%s\n\nseen in:\n", number, c->title, c->definition);
+    for (const char *line = c->examples; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        printf("  %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    printf("\nchecks:");
     const attest_check *check;
     for (int i = 0; (check = attest_check_at(i)) != NULL; i++) {
-        if (attest_has_word(check->classes, ' ', name, (size_t)length)) {
+        if (names(check, (int)number)) {
             printf(" %s", check->name);
         }
     }
     printf("\n");
     return 1;
+}
+
+static void explain_check(const attest_check *check) {
+    printf("%s: %s\nrequirements: %s\nbug classes:", check->name, check->sentence,
+           check->requirements);
+    for (int i = 0; i < ATTEST_MOST_OF_A_CHECK && check->classes[i] != CLASS_NONE; i++) {
+        printf(" %d", check->classes[i]);
+    }
+    printf("\ncatalogue: %s\n", check->catalogue);
 }
 
 int attest_command_explain(const attest_settings *s) {
@@ -57,8 +80,7 @@ int attest_command_explain(const attest_settings *s) {
         return 0;
     }
     if (check != NULL) {
-        printf("%s: %s\nrequirements: %s\nbug classes: %s\ncatalogue: %s\n", check->name,
-               check->sentence, check->requirements, check->classes, check->catalogue);
+        explain_check(check);
         return 0;
     }
     const attest_requirement *r = attest_requirement_at(attest_requirement_index(s->words[0]));

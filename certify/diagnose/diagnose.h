@@ -6,14 +6,11 @@
 #include "certify/host/bench.h"
 
 /*
- * After a numeric failure: evaluates the staged problem with each error of variants.h and
- * notes in result->defects those that reproduce every output element. Only where bench->examines
- * says so.
+ * An examiner of failures (bench.h): evaluates the staged problem with each error of variants.h and
+ * notes in result->defects those that reproduce every output element, or every cell of the mask
+ * that was read back.
  */
-void attest_diagnose(attest_bench *bench, attest_result *result);
-
-/* The same by the mask that was read back: one byte a cell of [B,Hq,Sq,Sk], 1 where a key was used. */
-void attest_diagnose_mask(attest_bench *bench, const unsigned char *used, attest_result *result);
+void attest_diagnose(attest_bench *bench, const unsigned char *used, attest_result *result);
 
 /* 1 if the last call's outputs are what bench->normal gives with this defect; with ATTEST_DEFECTS,
  * without any. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "certify/diagnose/postmortem.h"
 
+#include "certify/diagnose/diagnose.h"
+
 enum { MOST_OF_A_CHECK = 5 };
 
 /* Sentences and worst elements may differ by the chance of a race; what failed, and how much. */
@@ -25,7 +27,7 @@ void attest_postmortem(attest_bench *bench, const volatile sig_atomic_t *stop,
                        const attest_planned *const *cases, attest_report *report) {
     const attest_check *check = NULL;
     int looked = 0;
-    bench->examines = 1;
+    bench->examiner = attest_diagnose;
     for (size_t i = 0; i < report->count && !(stop && *stop); i++) {
         attest_result *result = &report->entries[i].result;
         if (cases[i]->check != check) {
@@ -37,5 +39,5 @@ void attest_postmortem(attest_bench *bench, const volatile sig_atomic_t *stop,
             look(bench, cases[i], result);
         }
     }
-    bench->examines = 0;
+    bench->examiner = NULL;
 }

@@ -31,8 +31,9 @@ static int ending(attest_bench *bench, attest_result *result) {
         return 1;
     case ATTEST_ENDING_CRASHED:
     case ATTEST_ENDING_STOPPED:
-        attest_result_bad(result, ATTEST_CRASH, outcome->requirement, outcome->requirement ? 28 : 0,
-                          "%.300s%s%.150s", outcome->text, log[0] ? "; it printed: " : "", log);
+        attest_result_bad(result, ATTEST_CRASH, outcome->requirement,
+                          outcome->requirement ? CLASS_OUT_OF_BOUNDS : 0, "%.300s%s%.150s",
+                          outcome->text, log[0] ? "; it printed: " : "", log);
         break;
     case ATTEST_ENDING_TIMED_OUT:
         attest_result_bad(result, ATTEST_TIMEOUT, NULL, 0, "%s", outcome->text);
@@ -134,21 +135,23 @@ static int forward(attest_bench *bench, enum attest_call_kind kind, unsigned cal
         return 0;
     }
     if (attest_stage_inputs_hash(&bench->stage) != before) {
-        attest_result_bad(result, ATTEST_FAIL, "MEM-03", 39, "an input changed during the call");
+        attest_result_bad(result, ATTEST_FAIL, "MEM-03", CLASS_INPUT_WRITTEN,
+                          "an input changed during the call");
     } else if (bench->outcome.faults & ATTEST_FAULT_WROTE_METADATA) {
-        attest_result_bad(result, ATTEST_FAIL, "MEM-03", 39, "the call changed its problem struct");
+        attest_result_bad(result, ATTEST_FAIL, "MEM-03", CLASS_INPUT_WRITTEN,
+                          "the call changed its problem struct");
     } else if (attest_stage_stray(&bench->stage, &slot, &distance)) {
-        attest_result_bad(result, ATTEST_FAIL, "MEM-02", 28,
+        attest_result_bad(result, ATTEST_FAIL, "MEM-02", CLASS_OUT_OF_BOUNDS,
                           "byte %lld of %s was written, which belongs to no output element",
                           (long long)distance, attest_slot_name(slot));
     } else if (bench->outcome.faults & ATTEST_FAULT_ENVIRONMENT) {
-        attest_result_bad(result, ATTEST_FAIL, "DET-08", 19,
+        attest_result_bad(result, ATTEST_FAIL, "DET-08", CLASS_FAST_MATH,
                           "rounding mode, FTZ or DAZ is not what it was before the call");
     } else if (bench->outcome.faults & ATTEST_FAULT_TOGETHER) {
-        attest_result_bad(result, ATTEST_FAIL, "DET-10", 32,
+        attest_result_bad(result, ATTEST_FAIL, "DET-10", CLASS_RACE,
                           "calls from several threads at once gave different bits");
     } else if (!attest_stage_settled(&bench->stage)) {
-        attest_result_bad(result, ATTEST_FAIL, "MEM-05", 32,
+        attest_result_bad(result, ATTEST_FAIL, "MEM-05", CLASS_RACE,
                           "an output changed after the call had returned");
     }
     return !attest_verdict_is_bad(result->verdict);
@@ -262,6 +265,12 @@ int attest_compare(const attest_bench *bench, const attest_kept *kept, const uns
     }
     attest_kept_free(&now);
     return differing == 0;
+}
+
+void attest_bench_examine(attest_bench *bench, const unsigned char *used, attest_result *result) {
+    if (bench->examiner != NULL && result->verdict == ATTEST_FAIL) {
+        bench->examiner(bench, used, result);
+    }
 }
 
 void attest_run_case(attest_bench *bench, const attest_check *check, const attest_case *c,

@@ -19,6 +19,13 @@
 #include "reference/problem/normal.h"
 #include "reference/problem/profile.h"
 
+struct attest_bench;
+
+/* Looks into a failure while its problem and outputs are staged. `used` is the mask that was read
+ * back, one byte a cell of [B,Hq,Sq,Sk], 1 where a key was used; NULL if outputs were judged. */
+typedef void attest_examiner(struct attest_bench *bench, const unsigned char *used,
+                             attest_result *result);
+
 typedef struct attest_bench {
     attest_session session;
     attest_stage stage; /* stage.problem: inputs may be changed between calls, by attest_put() */
@@ -29,7 +36,7 @@ typedef struct attest_bench {
     attest_fence fence;
     attest_outcome outcome; /* of the last call */
     int64_t work;           /* of this case: multiplications of its calls, and of the oracle */
-    int examines;           /* failures are looked into: diagnose.h */
+    attest_examiner *examiner; /* of failures; NULL: nobody wants to know more */
 } attest_bench;
 
 /* Stages a case and asks supports(). Failures: CAP-02, CAP-03, or a verdict from the worker. */
@@ -67,6 +74,9 @@ void attest_kept_free(attest_kept *kept);
  */
 int attest_compare(const attest_bench *bench, const attest_kept *kept, const unsigned char *rows,
                    const char *id, int bug_class, const char *what, attest_result *result);
+
+/* Shows what was judged to the examiner, if there is one and it failed. */
+void attest_bench_examine(attest_bench *bench, const unsigned char *used, attest_result *result);
 
 /* One case on a bench; the result is initialised here. */
 void attest_run_case(attest_bench *bench, const attest_check *check, const attest_case *c,

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "certify/diagnose/clues.h"
-#include "certify/diagnose/diagnose.h"
+#include "certify/judge/clues.h"
 #include "certify/judge/meaning.h"
 #include "certify/plan/data.h"
 #include "reference/oracle/oracle.h"
@@ -151,7 +150,7 @@ static void judge(attest_bench *bench, int64_t budget, int about_loss, attest_re
     free(o);
     if (!attest_verdict_is_bad(result->verdict)) {
         conclude(bench, &t, result);
-        attest_diagnose(bench, result);
+        attest_bench_examine(bench, NULL, result);
     }
 }
 

@@ -104,12 +104,11 @@ static void describe(attest_problem *p, const attest_case *c) {
     }
 }
 
-/* Parameters of checks/check_huge.c: the tensor's slot, the axis, and the stride in elements. */
 static void stretch(attest_problem *p, const attest_case *c) {
-    attest_tensor *t = attest_slot_tensor(p, (int)c->parameter[0]);
-    if (c->layout == ATTEST_LAYOUT_HUGE && t != NULL && c->parameter[1] >= 0 &&
-        c->parameter[1] < (int64_t)t->rank) {
-        t->stride[c->parameter[1]] = c->parameter[2];
+    attest_tensor *t = attest_slot_tensor(p, (int)c->parameter[ATTEST_HUGE_SLOT]);
+    const int64_t axis = c->parameter[ATTEST_HUGE_AXIS];
+    if (c->layout == ATTEST_LAYOUT_HUGE && t != NULL && axis >= 0 && axis < (int64_t)t->rank) {
+        t->stride[axis] = c->parameter[ATTEST_HUGE_STRIDE];
     }
 }
 

@@ -24,9 +24,16 @@ typedef enum attest_layout {
     ATTEST_LAYOUT_PADDED,    /* gaps after each row and each head */
     ATTEST_LAYOUT_BROADCAST, /* K, V and masks repeat along the batch: stride 0 */
     ATTEST_LAYOUT_SPREAD,    /* elements of a row two apart */
-    ATTEST_LAYOUT_HUGE,      /* one axis of one tensor strides past 2^31: see checks/check_huge.c */
+    ATTEST_LAYOUT_HUGE,      /* one axis of one tensor strides past 2^31: attest_huge says which */
     ATTEST_LAYOUTS
 } attest_layout;
+
+/* Which parameters of a case with ATTEST_LAYOUT_HUGE say what is stretched, and how far. */
+enum attest_huge {
+    ATTEST_HUGE_SLOT,  /* of the tensor: slots.h */
+    ATTEST_HUGE_AXIS,
+    ATTEST_HUGE_STRIDE /* in elements */
+};
 
 /* Values of q and k, and of v. All are dyadic rationals made from raw integer draws. */
 typedef enum attest_recipe {
@@ -84,7 +91,7 @@ typedef struct attest_case {
     int64_t qk, v; /* attest_recipe */
     int64_t base;  /* of ATTEST_RECIPE_UNIT */
     int64_t threads;
-    int64_t parameter[ATTEST_PARAMETERS]; /* of the check alone; its plan gives them meaning */
+    int64_t parameter[ATTEST_PARAMETERS]; /* of the check, whose plan gives them meaning, or of the layout */
     uint64_t seed;
 } attest_case;
 

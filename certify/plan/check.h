@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "certify/plan/bug_class.h"
 #include "certify/plan/case.h"
 #include "certify/plan/requirement.h"
 #include "spec/attest.h"
@@ -65,7 +66,7 @@ typedef struct attest_result {
     attest_verdict verdict;
     attest_ids ids;            /* requirements the case speaks for */
     int broken;                /* index of the requirement it breaks, or -1 */
-    int bug_class;             /* the most likely class of the taxonomy, or 0 */
+    int bug_class;             /* the most likely one, by the case alone; or CLASS_NONE */
     char label[32];            /* a finer name, such as "V-leak"; or empty */
     attest_alone alone;
     int clued;                 /* some element is outside: the next two are valid */
@@ -98,11 +99,13 @@ void attest_result_mistrust(attest_result *result, const char *why);
 struct attest_bench;
 struct attest_plan;
 
+enum { ATTEST_MOST_OF_A_CHECK = 16 };
+
 typedef struct attest_check {
     const char *name;
     const char *sentence;     /* for a kernel author, without jargon */
     const char *requirements; /* every id any of its cases may speak for */
-    const char *classes;      /* bug classes it can name */
+    int classes[ATTEST_MOST_OF_A_CHECK]; /* bug classes it can name, then CLASS_NONE */
     const char *catalogue;    /* "K4": the entry of the check catalogue it implements */
     int structural;           /* 1: without tolerance; these run before numeric ones */
     void (*plan)(struct attest_plan *plan);

@@ -35,4 +35,5 @@ def main():
         print(f"{{{quoted(name)}, {quoted(title)}, {quoted(text)}}},")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -175,6 +175,20 @@ static json_t *certificate_json(const attest_certificate *c) {
     return o;
 }
 
+static json_t *diagnosis_json(const attest_report *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < r->suspicions; i++) {
+        const attest_suspicion *s = &r->diagnosis[i];
+        json_t *o = json_object();
+        put_number(o, "class", s->bug_class);
+        put_text(o, "title", attest_class_at(s->bug_class)->title);
+        put_number(o, "strength", s->strength);
+        put_text(o, "because", s->why);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 /* What each check cost and found. */
 static json_t *checks_json(const attest_report *r) {
     json_t *list = json_array();
@@ -225,6 +239,7 @@ int attest_report_json(const char *path, const attest_report *r, const attest_ce
     put_number(root, "probes", r->boundaries.probes);
     json_object_set_new(root, "seconds", json_real(r->seconds));
     json_object_set_new(root, "certificate", certificate_json(c));
+    json_object_set_new(root, "diagnosis", diagnosis_json(r));
     for (size_t i = 0; i < r->count; i++) {
         json_array_append_new(cases, case_json(&r->entries[i]));
     }

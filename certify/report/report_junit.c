@@ -85,7 +85,7 @@ static void test_suite(FILE *out, const attest_report *report, const char *check
 }
 
 /* The certificate is a test of its own, so a run that cannot certify is red. */
-static void verdict_suite(FILE *out, const attest_certificate *c) {
+static void verdict_suite(FILE *out, const attest_report *r, const attest_certificate *c) {
     fprintf(out,
             "  <testsuite name=\"certificate\" tests=\"1\" failures=\"%d\" errors=\"0\" "
             "skipped=\"0\" time=\"0\">\n"
@@ -94,7 +94,16 @@ static void verdict_suite(FILE *out, const attest_certificate *c) {
     if (!c->certified) {
         fprintf(out, "\n      <failure type=\"certificate\" message=\"");
         escaped(out, c->reason);
-        fprintf(out, "\"/>\n    ");
+        fprintf(out, "\">");
+        for (int i = 0; i < r->suspicions; i++) {
+            const attest_suspicion *s = &r->diagnosis[i];
+            fprintf(out, "class %d, ", s->bug_class);
+            escaped(out, attest_class_at(s->bug_class)->title);
+            fprintf(out, "; ");
+            escaped(out, s->why);
+            fprintf(out, "\n");
+        }
+        fprintf(out, "</failure>\n    ");
     }
     fprintf(out, "</testcase>\n  </testsuite>\n");
 }
@@ -112,7 +121,7 @@ int attest_report_junit(const char *path, const attest_report *report, const att
     for (int i = 0; attest_check_at(i) != NULL; i++) {
         test_suite(out, report, attest_check_at(i)->name);
     }
-    verdict_suite(out, c);
+    verdict_suite(out, report, c);
     fprintf(out, "</testsuites>\n");
     int fine = ferror(out) == 0;
     fine = fclose(out) == 0 && fine;

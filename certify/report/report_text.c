@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "certify/diagnose/classes.h"
 #include "certify/plan/names.h"
 #include "certify/report/print.h"
 
@@ -23,8 +22,8 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
     }
     if (r->bug_class > 0 || r->label[0]) {
         fprintf(out, "  class       ");
-        if (attest_class_title(r->bug_class) != NULL) {
-            fprintf(out, " %d, %s", r->bug_class, attest_class_title(r->bug_class));
+        if (attest_class_at(r->bug_class) != NULL) {
+            fprintf(out, " %d, %s", r->bug_class, attest_class_at(r->bug_class)->title);
         }
         fprintf(out, "%s%s%s\n", r->label[0] ? " (" : "", r->label, r->label[0] ? ")" : "");
     }
@@ -214,11 +213,10 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
                 r->notes[0] ? ")" : "");
     }
     waivers(out, r);
-    attest_suspicion found[ATTEST_MOST_SUSPICIONS];
-    const int suspicions = attest_suspect(r, found);
-    for (int i = 0; i < suspicions; i++) {
-        fprintf(out, "%s: class %d, %s; %s\n", i == 0 ? "most likely" : "or", found[i].bug_class,
-                attest_class_title(found[i].bug_class), found[i].why);
+    for (int i = 0; i < r->suspicions; i++) {
+        const attest_suspicion *s = &r->diagnosis[i];
+        fprintf(out, "%s: class %d, %s; %s\n", i == 0 ? "most likely" : "or", s->bug_class,
+                attest_class_at(s->bug_class)->title, s->why);
     }
     const char *on = paint(color, c->certified ? ATTEST_PASS : ATTEST_FAIL);
     const char *off = color ? "\033[0m" : "";

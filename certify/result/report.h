@@ -22,6 +22,15 @@ typedef struct attest_entry {
     char waiver[256]; /* reason, for ATTEST_WAIVED */
 } attest_entry;
 
+/* A bug class that failures point to, how strongly (0 to 100), and what speaks for it. */
+typedef struct attest_suspicion {
+    int bug_class, strength;
+    char why[160];
+} attest_suspicion;
+
+/* At most two, because bugs of different classes can do the same to results. */
+enum { ATTEST_MOST_SUSPICIONS = 2 };
+
 typedef struct attest_report {
     char target[512];
     attest_kernel_info kernel;
@@ -37,6 +46,8 @@ typedef struct attest_report {
     size_t planned;                        /* cases of the whole level */
     attest_entry *entries;                 /* those of this run, in the order of the plan */
     size_t count;
+    attest_suspicion diagnosis[ATTEST_MOST_SUSPICIONS]; /* strongest first; none if nothing failed */
+    int suspicions;
     double seconds;
 } attest_report;
 

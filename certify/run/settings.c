@@ -143,10 +143,10 @@ static int apply(attest_settings *s, option o, const char *value) {
     }
 }
 
-int attest_has_word(const char *list, char separator, const char *word, size_t length) {
-    const char separators[] = {separator, '\0'};
+/* Whether a list of words has the one of that length. */
+static int has_word(const char *list, const char *word, size_t length) {
     while (*list != '\0') {
-        size_t size = strcspn(list, separators);
+        size_t size = strcspn(list, " ");
         if (size == length && memcmp(list, word, length) == 0) {
             return 1;
         }
@@ -158,9 +158,9 @@ int attest_has_word(const char *list, char separator, const char *word, size_t l
 int attest_list_has_check(const char *list, const attest_check *check) {
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
-        if (attest_has_word(check->name, ' ', list, length) ||
-            attest_has_word(check->catalogue, ' ', list, length) ||
-            attest_has_word(check->requirements, ' ', list, length)) {
+        if (has_word(check->name, list, length) ||
+            has_word(check->catalogue, list, length) ||
+            has_word(check->requirements, list, length)) {
             return 1;
         }
         list += length + (list[length] == ',');

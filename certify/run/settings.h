@@ -42,9 +42,6 @@ int attest_settings_parse(attest_settings *settings, int argc, char **argv,
 /* A profile by name (compiled in, or a file of spec/profiles) or by path. 1, or 0 with a reason. */
 int attest_profile_find(const char *name, attn_profile *profile, char why[ATTEST_MESSAGE_BYTES]);
 
-/* Whether a list with this separator has the word of that length. */
-int attest_has_word(const char *list, char separator, const char *word, size_t length);
-
 /* Whether a comma-separated list has this check, by its name, a catalogue code or a requirement. */
 int attest_list_has_check(const char *list, const attest_check *check);
 

@@ -72,23 +72,23 @@ def save_json(path, value):
 BAD = ("FAIL", "CRASH", "TIMEOUT", "ERROR", "UNSUPPORTED")
 
 
-def named_class(text, rank="most likely"):
-    """The class that a printed report names, or None; with rank "or" the second one."""
-    diagnosis = [line for line in text.splitlines() if line.startswith(f"{rank}: class ")]
-    return diagnosis[0].split("class ")[1].split(",")[0] if diagnosis else None
+def named_class(report, rank=0):
+    """The class that a report names first, or None; with rank 1 the second one."""
+    diagnosis = report["diagnosis"]
+    return str(diagnosis[rank]["class"]) if len(diagnosis) > rank else None
 
 
 def classes_without(build, report, checks):
     """For each check that failed: the class that the same report names without its cases."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "report.json")
+        path, merged = os.path.join(folder, "report.json"), os.path.join(folder, "merged.json")
         for check in checks:
             rest = [case for case in report["cases"] if case["check"] != check]
             save_json(path, {**report, "cases": rest})
-            found[check] = named_class(subprocess.run(
-                [f"{build}/attest", "merge", path], capture_output=True, text=True,
-                check=False).stdout)
+            subprocess.run([f"{build}/attest", "merge", path, "--json", merged],
+                           stdout=subprocess.DEVNULL, check=False)
+            found[check] = named_class(load_json(merged, None))
     return found
 
 
@@ -119,8 +119,8 @@ def certify(build, kernel, level, seed=1, options=()):
         "killed": bool(bad) or bool(report["load_error"]),
         "certified": report["certificate"]["certified"],
         "checks": checks,
-        "class": named_class(done.stdout),
-        "second": named_class(done.stdout, "or"),
+        "class": named_class(report),
+        "second": named_class(report, 1),
         "without": {} if options else classes_without(build, report, checks),
         "check": bad[0]["check"] if bad else None,
         "case": bad[0]["line"] if bad else None,

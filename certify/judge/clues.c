@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "certify/diagnose/clues.h"
+#include "certify/judge/clues.h"
 
 #include <math.h>
 #include <stdlib.h>
