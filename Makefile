@@ -56,7 +56,8 @@ check-full: ## what takes hours: long proofs, all mutants, fuzzing; goes on wher
 format: ## format C as .clang-format says
 	ci/lint --format
 
-lint: compile_commands.json ## check habits: format, clang-tidy, shell, Python, layers, names, lengths
+lint_needs := compile_commands.json $(addprefix $(B)/generated/,requirements.inc profiles.inc)
+lint: $(lint_needs) ## check habits: format, clang-tidy, shell, Python, layers, names, lengths
 	ci/lint
 
 # For editors and clang-tidy. A new source is known by its folder's time.
