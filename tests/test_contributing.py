@@ -16,7 +16,7 @@ import tempfile
 from support.tap import Tap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.environ.get("BUILD", "build/default")
+BUILD = "build/default"
 PAGE = "CONTRIBUTING.md"
 LEFT_OUT = ("fuzz/corpus/", "vectors/data/", "proofs/wp/session/")
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -74,7 +74,7 @@ def follow(kind, path, text, folder):
             return done.stdout
     elif kind == "console":
         for step in text.split("$ ")[1:]:
-            command, *wanted = step.replace("build/default", BUILD).splitlines()
+            command, *wanted = step.splitlines()
             done = run(["sh", "-c", command], folder)
             missing = [line for line in wanted if not printed(line, done.stdout)]
             if missing or not wanted and done.returncode != 0:
@@ -84,6 +84,9 @@ def follow(kind, path, text, folder):
 
 def main():
     tap = Tap()
+    if os.environ.get("BUILD", BUILD) != BUILD:
+        tap.skip("the pages", "done once, in the default build")
+        return tap.end()
     with tempfile.TemporaryDirectory() as folder:
         copy_tree(folder)
         for title, blocks in examples():
