@@ -8,7 +8,8 @@ DEPS ?= $(if $(filter-out help clean print-build claims power,$(goals)),build) \
         $(if $(filter test run-tests check-full fuzz fuzz-%,$(goals)),fuzz) \
         $(if $(filter test run-tests check-full prove prove-%,$(goals)),prove) \
         $(if $(filter test run-tests check-full vectors-arm,$(goals)),cross) \
-        $(if $(filter bench bench-quick,$(goals)),bench)
+        $(if $(filter bench bench-quick,$(goals)),bench) \
+        $(if $(filter lint format test run-tests check-full,$(goals)),lint)
 asking := $(filter n p q,$(shell printf '%s' '$(firstword -$(MAKEFLAGS))' | sed '/^--/d; s/./& /g'))
 ifneq ($(and $(strip $(DEPS)),$(if $(asking),,install)),)
 $(shell ci/deps $(DEPS) >&2)
@@ -44,13 +45,25 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help clean test certify check-full exhaustive
+.PHONY: all help clean test certify check-full exhaustive format lint
 all: ## build everything
 
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort -u | sed 's/:.*## /\t/' | expand -t 24
 
 check-full: ## what takes hours: long proofs, all mutants, fuzzing; goes on where it was stopped
+
+format: ## format C as .clang-format says
+	ci/lint --format
+
+lint_needs := compile_commands.json $(addprefix $(B)/generated/,requirements.inc profiles.inc)
+lint: $(lint_needs) ## check habits: format, clang-tidy, shell, Python, layers, names, lengths
+	ci/lint
+
+# For editors and clang-tidy. A new source is known by its folder's time.
+compile_commands.json: ci/compile-commands $(sort $(MAKEFILE_LIST) $(wildcard */rules.mk tests/*.mk) $(filter-out build/%,$(wildcard */ */*/)))
+	@echo '  GEN $@'
+	ci/compile-commands B=$(B) all run-tests fuzz-programs common-rules > $@
 
 clean: ## remove what was built (not the tools that were installed)
 	rm -rf build

@@ -32,6 +32,8 @@ elif "avx2" in flags:
 import numpy as np  # noqa: E402
 
 import abi  # noqa: E402
+from attest_abi import (ATTEST_CAUSAL, ATTEST_KEY_LENGTHS, ATTEST_MASK_BOOL, ATTEST_WINDOW,  # noqa: E402
+                        attest_problem)
 import peers  # noqa: E402
 import plot  # noqa: E402
 
@@ -42,9 +44,10 @@ VARIANTS = [("window 256", (1, 8, 8, 4096, 4096, 64)), ("key padding", (1, 8, 8,
             ("random mask", (1, 8, 8, 2048, 2048, 64)), ("f16 K/V", DECODE[1])]
 SLOW_ROUNDS = 3
 SAMPLE, PAUSE = 0.01, 0.01  # seconds of calls in a sample, and of rest before it
-SETTLE = 0.006              # of calls between them: some kernels of Linux wake a thread on the
-                            # processor of the one that woke it, and part them milliseconds later
-CASE_SECONDS = 4            # a case has as many rounds as fit, if they are more than asked for
+# Seconds of calls between them: some kernels of Linux wake a thread on the processor of the one
+# that woke it, and part them milliseconds later.
+SETTLE = 0.006
+CASE_SECONDS = 4  # a case has as many rounds as fit, if they are more than asked for
 GROWTH_S, GROWTH_D = [256, 512, 1024, 2048, 4096, 8192, 16384], [32, 64, 128, 256]
 
 
@@ -101,17 +104,17 @@ class Case:
 
     def problem(self, threads):
         o = self.empty_output()
-        p = abi.Problem(struct_bytes=c.sizeof(abi.Problem), features=abi.CAUSAL, threads=threads)
-        p.q, p.k, p.v, p.o = (abi.Tensor.of(x) for x in (self.q, self.k, self.v, o))
+        p = attest_problem(struct_bytes=c.sizeof(attest_problem), features=ATTEST_CAUSAL, threads=threads)
+        p.q, p.k, p.v, p.o = (abi.tensor(x) for x in (self.q, self.k, self.v, o))
         if self.kind == "window 256":
-            p.features |= abi.WINDOW
+            p.features |= ATTEST_WINDOW
             p.window_left, p.window_right = 255, -1
         elif self.kind == "key padding":
-            p.features = abi.LENGTHS
-            p.key_lengths = abi.Tensor.of(self.lengths)
+            p.features = ATTEST_KEY_LENGTHS
+            p.key_lengths = abi.tensor(self.lengths)
         elif self.kind == "random mask":
-            p.features = abi.MASK_BOOL
-            p.mask = abi.Tensor.of(self.mask)
+            p.features = ATTEST_MASK_BOOL
+            p.mask = abi.tensor(self.mask)
         return p, o
 
 
@@ -121,7 +124,7 @@ class Library:
         self.lib.bench_fma_peak.restype = self.lib.bench_read_bandwidth.restype = c.c_double
         self.lib.bench_read_bandwidth.argtypes = [c.c_int, c.c_size_t]
         self.lib.bench_error.restype = c.c_double
-        self.lib.bench_error.argtypes = [c.POINTER(abi.Problem), c.c_char_p, c.c_double, c.c_int64]
+        self.lib.bench_error.argtypes = [c.POINTER(attest_problem), c.c_char_p, c.c_double, c.c_int64]
         self.lib.bench_vector_name.restype = c.c_char_p
 
     def limit(self, case, threads, seconds):
@@ -137,7 +140,7 @@ class Library:
         self.lib.bench_empty_caches(threads)
 
     def error(self, problem, o, model, ulps, rows=24):
-        problem.o = abi.Tensor.of(o)
+        problem.o = abi.tensor(o)
         return self.lib.bench_error(c.byref(problem), model.encode(), ulps, rows)
 
 

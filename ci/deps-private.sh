@@ -110,7 +110,7 @@ side_load() {
     [ "$distro" = debian ] || { say "not a Debian mirror"; return 1; }
     [ "$(dpkg --print-architecture)" = amd64 ] || { say "pinned for amd64 only"; return 1; }
     pinned "$1" kept || { fetch "$1" && pinned "$1" fresh; } || return 1
-    rm -rf "$tools/$2" "$tools/$2.new"
+    rm -rf "${tools:?}/$2" "$tools/$2.new"
     mkdir -p "$tools/$2.new" || return 1
     for package in $(pins_of "$1" | cut -d' ' -f1); do
         dpkg-deb -x "$tools/debs/$package.deb" "$tools/$2.new" || return 1

@@ -12,5 +12,5 @@ test: ## everything that CI runs, under 20 minutes on two cores
 	@$(MAKE) --no-print-directory -j$$(nproc) run-tests
 
 .PHONY: run-tests
-run-tests: all $(test_programs)
+run-tests: all $(test_programs) $(lint_needs)
 	@PYTHON=$(PYTHON) BUILD=$(B) CC="$(CC)" $(PYTHON) tests/run $(test_programs) $(test_scripts)

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from support.tap import Tap
+
 import jsonschema
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -406,20 +408,12 @@ def parent_stays_small(_):
 
 
 def main():
-    failed = 0
-    chosen = [t for t in tests if not sys.argv[1:] or t.__name__ in sys.argv[1:]]
-    print(f"1..{len(chosen)}")
-    for number, function in enumerate(chosen, 1):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                function(folder)
-                print(f"ok {number} - {function.__name__}", flush=True)
-            except Exception as error:  # pylint: disable=broad-except
-                failed += 1
-                print(f"not ok {number} - {function.__name__}")
-                for line in f"{type(error).__name__}: {error}".splitlines()[:40]:
-                    print(f"# {line}", flush=True)
-    return 1 if failed else 0
+    tap = Tap()
+    for function in tests:
+        if not sys.argv[1:] or function.__name__ in sys.argv[1:]:
+            with tempfile.TemporaryDirectory() as folder:
+                tap.run(function.__name__, function, folder)
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ does not say so is out of date."""
 import copy
 import os
 import sys
+
+from support.tap import Tap
 import unittest.mock
 
 sys.dont_write_bytecode = True
@@ -86,23 +88,21 @@ def misses_tools(claim):
 
 def main():
     claims = book.load()
-    results = [("claims C1 to C16 are all there", WANTED <= {claim["id"] for claim in claims})]
+    tap = Tap()
+    tap.report(WANTED <= {claim["id"] for claim in claims}, "claims C1 to C16 are all there")
     for claim in claims:
         found = list(problems(claim))
-        results.append((": ".join([f"{claim['id']} is well formed"] + found), not found))
+        tap.report(not found, f"{claim['id']} is well formed", found)
         if without_twins(claim)[1]:
-            results.append((f"{claim['id']} without twins is not", misses_twins(claim)))
-    results.append(("results name their tools", all(map(names_tools, claims))))
-    results.append(("another version is noticed", all(map(notices_versions, claims))))
-    results.append(("a missing tool is noticed", all(map(misses_tools, claims))))
-    results.append(("a digest holds the rules of the theories", all(map(keeps_theories, claims))))
+            tap.report(misses_twins(claim), f"{claim['id']} without twins is not")
+    tap.report(all(map(names_tools, claims)), "results name their tools")
+    tap.report(all(map(notices_versions, claims)), "another version is noticed")
+    tap.report(all(map(misses_tools, claims)), "a missing tool is noticed")
+    tap.report(all(map(keeps_theories, claims)), "a digest holds the rules of the theories")
     with open(os.path.join(ROOT, "spec/claims.md"), encoding="utf-8") as file:
         fresh = file.read() == book.page()
-    results.append(("spec/claims.md is up to date (else: make claims)", fresh))
-    for number, (name, ok) in enumerate(results, 1):
-        print(f"{'ok' if ok else 'not ok'} {number} - {name}")
-    print(f"1..{len(results)}")
-    return 0 if all(ok for _, ok in results) else 1
+    tap.report(fresh, "spec/claims.md is up to date (else: make claims)")
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import json
 import pathlib
 import sys
 
+from support.tap import Tap
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "proofs/exhaustive"))
 sys.dont_write_bytecode = True
 import record  # noqa: E402
@@ -39,16 +41,11 @@ def problems(function, entries):
 
 def main():
     entries = json.loads(pathlib.Path(sys.argv[1] if sys.argv[1:] else record.RESULTS).read_text())
-    failed = 0
-    for number, function in enumerate(sorted(record.SOURCES), 1):
+    tap = Tap()
+    for function in sorted(record.SOURCES):
         found = list(problems(function, [e for e in entries if e["function"] == function]))
-        failed += bool(found)
-        verdict = "not ok" if found else "ok"
-        print(f"{verdict} {number} - {function}: recorded sweeps are fresh and passed")
-        for line in found:
-            print(f"# {line}")
-    print(f"1..{len(record.SOURCES)}")
-    return 1 if failed else 0
+        tap.report(not found, f"{function}: recorded sweeps are fresh and passed", found)
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
 
@@ -120,27 +122,21 @@ def make_broken_files(folder):
 
 
 def main():
-    failed = 0
+    tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         victim, made = os.path.join(folder, "victim"), os.path.join(folder, "made")
         with open(victim, "w", encoding="ascii") as file:
             file.write("must survive\n")
         paths = make_broken_files(folder)
-        chosen = sys.argv[1:] or list(EXPECTED)
-        print(f"1..{len(chosen) + 1}")
-        for number, name in enumerate(chosen, 1):
+        for name in sys.argv[1:] or list(EXPECTED):
             try:
                 done, report = certify(paths[name], folder)
                 found = list(problems(name, done, report))
             except (OSError, ValueError, subprocess.TimeoutExpired) as error:
                 found = [f"attest did not survive: {error}"]
-            print(f"{'not ok' if found else 'ok'} {number} - {name}", flush=True)
-            for line in found:
-                print(f"# {line}")
-            failed += bool(found)
-        survived = os.path.exists(victim) and not os.path.exists(made)
-    print(f"{'ok' if survived else 'not ok'} {len(chosen) + 1} - no file was deleted or made")
-    return 1 if failed or not survived else 0
+            tap.report(not found, name, found)
+        tap.report(os.path.exists(victim) and not os.path.exists(made), "no file was deleted or made")
+    return tap.end()
 
 
 if __name__ == "__main__":

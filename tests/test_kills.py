@@ -11,6 +11,8 @@ import os
 import sys
 import time
 
+from support.tap import Tap
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "impl/wrong/power"))
 import matrix as kills  # noqa: E402
@@ -21,15 +23,8 @@ SMOKE_SHARE = 0.9
 
 def main():
     build = os.environ.get("BUILD", "build/default")
-    number = failures = 0
-
-    def report(good, name, why=""):
-        nonlocal number, failures
-        number += 1
-        failures += not good
-        verdict, reason = ("ok", "") if good else ("not ok", f": {why}")
-        print(f"{verdict} {number} - {name}{reason}", flush=True)
-
+    tap = Tap()
+    report = tap.report
     matrix = kills.Matrix(build)
     mutants = {mutant["id"]: mutant for mutant in kills.table()["mutants"]}
     left = sorted(mutants)
@@ -48,8 +43,7 @@ def main():
         if "needs" not in mutant:
             report(name not in left, f"{name} is rejected", mutant["why"])
         elif name in left:
-            number += 1
-            print(f"ok {number} - {name} # SKIP not found yet, needs {mutant['needs']}")
+            tap.skip(name, f"not found yet, needs {mutant['needs']}")
         else:
             report(False, f"{name} is found by now", "take the note `needs` out of mutants.json")
     seed = int(time.time()) // 86400
@@ -72,8 +66,7 @@ def main():
            ", ".join(idle))
     matrix.data["summary"] = kills.summaries(matrix)
     matrix.save(force=True)
-    print(f"1..{number}")
-    return failures > 0
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+from support.tap import Tap
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "impl/wrong/mutants"))
 from lines import random_line  # noqa: E402
@@ -45,15 +47,8 @@ def probe(kernel, words, lines):
 
 
 def main():
-    number = failures = 0
-
-    def report(good, name, why=""):
-        nonlocal number, failures
-        number += 1
-        failures += not good
-        verdict, reason = ("ok", "") if good else ("not ok", f": {why}")
-        print(f"{verdict} {number} - {name}{reason}", flush=True)
-
+    tap = Tap()
+    report = tap.report
     table = load_table()
     listed = [mutant["id"] for mutant in table["mutants"]]
     sources = [name for family in FAMILIES for name in declared(family)]
@@ -73,8 +68,7 @@ def main():
         wrong = [f"{line}: {words}" for line, words in zip(lines, output) if words != "agrees"]
         report(len(output) == len(lines) and not wrong,
                f"{family}/correct is right on random problems", "; ".join(wrong[:3]) + errors)
-    print(f"1..{number}")
-    return failures > 0
+    return tap.end()
 
 
 if __name__ == "__main__":

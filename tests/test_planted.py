@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
 LOOP = "for (int64_t j = 0; j < count; j++) {"
@@ -31,15 +33,8 @@ BEYOND = {  # where no landmark is: axis and first length that is wrong
     "only beyond 100 heads": (CALL, "one_row(p, b, h, i, seen - (heads > 100 && seen > 1));",
                               "heads", 101),
 }
-number = 0
-
-
-def report(passed, name, detail=""):
-    global number
-    number += 1
-    print(f"{'ok' if passed else 'not ok'} {number} - {name}", flush=True)
-    if not passed:
-        print("\n".join("# " + line for line in detail.splitlines()[-40:]))
+tap = Tap()
+report = tap.report
 
 
 def plant(name, directory):
@@ -151,8 +146,7 @@ def main():
         no_boundaries(directory)
         waived(directory)
         shrink(directory)
-    print(f"1..{number}")
-    return 0
+    return tap.end()
 
 
 if __name__ == "__main__":

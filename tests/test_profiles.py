@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 BUILD = os.environ.get("BUILD", "build/default")
 CC = os.environ.get("CC", "gcc").split()
 SANITIZED = ["-fsanitize=" + BUILD.split("-san-")[1].replace("-", ",")] if "-san-" in BUILD else []
@@ -30,22 +32,15 @@ ENUMS = {
                          "mask-ignored": "ATTN_MASK_IGNORED",
                          "causal-ignored": "ATTN_CAUSAL_IGNORED"},
 }
-number = 0
-
-
-def report(passed, name, detail=""):
-    global number
-    number += 1
-    print(f"{'ok' if passed else 'not ok'} {number} - {name}", flush=True)
-    if not passed:
-        print("\n".join("# " + line for line in detail.splitlines()[-30:]))
+tap = Tap()
+report = tap.report
 
 
 def build(profile, directory):
     path = os.path.join(directory, profile["name"] + ".so")
     fields = [f"-D{key.upper()}={names[profile[key]]}" for key, names in ENUMS.items()]
     without = "ATTEST_WINDOW_SIZE" if profile["window_form"] == "not-defined" else "0"
-    command = CC + SANITIZED + ["-std=c11", "-O2", "-fPIC", "-shared", "-I.", *fields,
+    command = [*CC, *SANITIZED, "-std=c11", "-O2", "-fPIC", "-shared", "-I.", *fields,
                f"-DPROFILE_NAME=\"{profile['name']}\"", f"-DWITHOUT_FEATURES={without}",
                "tests/support/profile_kernel.c", os.path.join(BUILD, "libattn.a"), "-lm", "-o", path]
     subprocess.run(command, check=True)
@@ -78,8 +73,7 @@ def main():
             code, text = attest("certify", kernel, "--level", "smoke", "--quiet",
                                 "--profile", others[0])
             report(code == 1, f"{name}: not certified under {others[0]}", text)
-    print(f"1..{number}")
-    return 0
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -113,23 +115,18 @@ def main():
     runs = [(name, lambda folder, name=name: problem(name, folder)) for name in EXPECTED]
     runs += [(function.__name__, function) for function in extra]
     runs = [r for r in runs if not sys.argv[1:] or r[0] in sys.argv[1:]]
-    failed = 0
-    print(f"1..{len(runs)}")
-    for number, (name, function) in enumerate(runs, 1):
+    tap = Tap()
+    for name, function in runs:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 found = function(folder)
             except (OSError, ValueError, subprocess.TimeoutExpired) as error:
                 found = f"attest did not survive: {error}"
         if found == SKIP:
-            print(f"ok {number} - {name} # SKIP the machine is too busy to measure")
-            continue
-        failed += bool(found)
-        print(f"{'not ok' if found else 'ok'} {number} - {name}")
-        if found:
-            print("# " + found.replace("\n", " "))
-        sys.stdout.flush()
-    return 1 if failed else 0
+            tap.skip(name, "the machine is too busy to measure")
+        else:
+            tap.report(not found, name, found)
+    return tap.end()
 
 
 if __name__ == "__main__":

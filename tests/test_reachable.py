@@ -8,6 +8,8 @@ import random
 import subprocess
 import sys
 
+from support.tap import Tap
+
 ATTEST = os.path.join(os.environ.get("BUILD", "build/default"), "attest")
 PER_CHECK, VARIANTS = 6, 40
 SIZES = {"b": (1, 2), "sq": (0, 1, 2), "sk": (0, 1, 2, 3), "d": (1, 2), "dv": (0, 1, 2)}
@@ -50,8 +52,8 @@ def smaller(fields, rng):
 
 
 def main():
-    by_check = cases()
-    for number, (check, lines) in enumerate(by_check.items(), 1):
+    tap = Tap()
+    for check, lines in cases().items():
         rng, wrong, ran = random.Random(check), [], 0
         for fields in lines:
             for line in sorted({smaller(fields, rng) for _ in range(VARIANTS)}):
@@ -63,14 +65,9 @@ def main():
                         wrong.append(f"{done.returncode} {line}\n{done.stdout[-400:]}")
                 except subprocess.TimeoutExpired:
                     wrong.append(f"does not end: {line}")
-        passed = not wrong and ran > 0
-        print(f"{'ok' if passed else 'not ok'} {number} - {check[6:]}: {ran} cases ran", flush=True)
-        for text in wrong[:5]:
-            print("\n".join("# " + part for part in text.splitlines()))
-        if wrong:
-            print(f"# {len(wrong)} in all")
-    print(f"1..{len(by_check)}")
-    return 0
+        tap.report(not wrong and ran > 0, f"{check[6:]}: {ran} cases ran",
+                   "\n".join(wrong[:5]) + f"\n{len(wrong)} in all")
+    return tap.end()
 
 
 if __name__ == "__main__":

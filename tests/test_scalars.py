@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 CHECK = os.path.join(ROOT, "ci", "check-scalars")
 
@@ -73,20 +75,16 @@ def verdict(planted):
 
 def main():
     done = subprocess.run([CHECK], capture_output=True, text=True, check=False)
-    results = [("the proved files use the layer only", done.returncode == 0, done)]
+    tap = Tap()
+    tap.report(done.returncode == 0, "the proved files use the layer only", done.stdout + done.stderr)
     for name, planted in ALLOWED.items():
         done = verdict(planted)
-        results.append((f"allowed: {name}", done.returncode == 0, done))
+        tap.report(done.returncode == 0, f"allowed: {name}", done.stdout + done.stderr)
     for name, planted in PLANTED.items():
         done = verdict(planted)
         found = done.returncode == 1 and "planted.c" in done.stderr
-        results.append((f"rejected: {name}", found, done))
-    print(f"1..{len(results)}")
-    for number, (name, good, done) in enumerate(results, 1):
-        print(f"{'ok' if good else 'not ok'} {number} - {name}")
-        if not good:
-            print("".join(f"# {line}\n" for line in (done.stdout + done.stderr).splitlines()))
-    return 0 if all(good for _, good, _ in results) else 1
+        tap.report(found, f"rejected: {name}", done.stdout + done.stderr)
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "certify", "python"))
@@ -307,21 +309,10 @@ TESTS = [
 
 
 def main():
-    failed = False
-    print(f"1..{len(TESTS)}")
-    for number, test in enumerate(TESTS, 1):
-        name = test.__name__
-        try:
-            test()
-            print(f"ok {number} - {name}")
-        except NotImplementedError as missing:
-            print(f"ok {number} - {name} # SKIP {missing}")
-        except Exception as error:  # a broken test is a failed one, the others still run
-            failed = True
-            print(f"not ok {number} - {name}")
-            lines = f"{type(error).__name__}: {error}".splitlines()
-            print("".join(f"# {line}\n" for line in lines), end="")
-    return 1 if failed else 0
+    tap = Tap()
+    for test in TESTS:
+        tap.run(test.__name__, test)
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # targets that run, build or time the bundled kernels
 WITH_KERNELS = ["all", "kernels", "certify", "bench", "bench-quick", "mutants", "test"]
@@ -52,20 +54,17 @@ def empty_lists(build):
 
 
 def main():
-    results = []
+    tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         build = os.path.join(folder, "nothing")
         names = kernels(build)
-        results = [(f"make {target}", problem(target, build, names)) for target in targets()]
-        results.append(("no list of kernels, tests or sources is empty", empty_lists(build)))
-        noticed = problem("bench", build, names, "kernel_names=")
-        results.append(("a bench without kernels is noticed", "" if noticed else "not noticed"))
-    print(f"1..{len(results)}")
-    for number, (name, why) in enumerate(results, 1):
-        print(f"{'not ok' if why else 'ok'} {number} - {name}")
-        if why:
-            print("# " + why.replace("\n", "\n# "))
-    return 1 if any(why for _, why in results) else 0
+        for target in targets():
+            why = problem(target, build, names)
+            tap.report(not why, f"make {target}", why)
+        why = empty_lists(build)
+        tap.report(not why, "no list of kernels, tests or sources is empty", why)
+        tap.report(problem("bench", build, names, "kernel_names="), "a bench without kernels is noticed")
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+from support.tap import Tap
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # what is planted: (check, file, text added to it, words of the complaint)
 PLANTED = {
@@ -85,29 +87,20 @@ def restore(kept):
 
 
 def main():
-    number = failures = 0
-
-    def report(good, name, output):
-        nonlocal number, failures
-        number, failures = number + 1, failures + (not good)
-        print(f"{'ok' if good else 'not ok'} {number} - {name}")
-        if not good:
-            print("\n".join("# " + line for line in output.splitlines()[-20:]))
-
+    tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         copy_tree(folder)
         for check in ("layers", "mentions"):
             done = run(check, ROOT)
-            report(done.returncode == 0, f"ci/check-{check} passes", done.stdout)
+            tap.report(done.returncode == 0, f"ci/check-{check} passes", done.stdout)
             done = run(check, folder)
-            report(done.returncode == 0, f"ci/check-{check} passes on a copy", done.stdout)
+            tap.report(done.returncode == 0, f"ci/check-{check} passes on a copy", done.stdout)
         for name, (check, files, text, wanted) in PLANTED.items():
             kept = plant(folder, files, text)
             done = run(check, folder)
-            report(done.returncode == 1 and wanted in done.stdout, f"{name} is found", done.stdout)
+            tap.report(done.returncode == 1 and wanted in done.stdout, f"{name} is found", done.stdout)
             restore(kept)
-    print(f"1..{number}")
-    return failures > 0
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import json
 import os
 import sys
 
+from support.tap import Tap
+
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, "vectors/examples")
 import check_numpy  # noqa: E402
@@ -79,28 +81,23 @@ def without_power():
                 yield vector["name"]
 
 
-def say(number, fine, name):
-    print(f"{'ok' if fine else 'not ok'} {number} - {name}")
-
-
 def main():
+    tap = Tap()
     right, wrong, left_out = tally()
-    say(1, right > 150 and wrong == 0,
-        f"a right kernel: {right} right, {wrong} wrong, {left_out} not tried")
-    mistakes = {"diagonal": 1}, {"group_first": False}, {"no_shift": True}
-    for number, defects in enumerate(mistakes, 2):
+    tap.report(right > 150 and wrong == 0,
+               f"a right kernel: {right} right, {wrong} wrong, {left_out} not tried")
+    for defects in {"diagonal": 1}, {"group_first": False}, {"no_shift": True}:
         right, wrong, _ = tally(**defects)
-        say(number, wrong > 0, f"a kernel with {defects} is refused by {wrong} vectors")
+        tap.report(wrong > 0, f"a kernel with {defects} is refused by {wrong} vectors")
     errors = schema_errors()
-    say(5, not errors, "the manifest follows its schema")
-    for error in errors[:5]:
-        print("#", error[:300])
+    tap.report(not errors, "the manifest follows its schema", [error[:300] for error in errors[:5]])
     weak = list(without_power())
-    say(6, not weak, "every vector rejects something " + " ".join(weak))
+    tap.report(not weak, "every vector rejects something", weak)
     power = json.load(open("vectors/mutants.json"))
-    say(7, power["value_killed"] >= 0.85 * power["value_mutants"] > 0,
-        f"{power['value_killed']} of {power['value_mutants']} mutants that change values killed")
-    print("1..7")
+    tap.report(power["value_killed"] >= 0.85 * power["value_mutants"] > 0,
+               f"{power['value_killed']} of {power['value_mutants']} mutants that change values killed")
+    return tap.end()
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -33,8 +33,9 @@ libraries=$usr/lib/aarch64-linux-gnu
 out=build/aarch64/corpus
 rm -rf build/aarch64
 mkdir -p $out/data
-sources="$(ls vectors/read/*.c vectors/write/*.c | grep -v '/manifest.c\|vector_judge') $(ls reference/*/*.c |
-    grep -v 'oracle_gsl\|/row.c\|shell.c\|forward.c\|program.c')"
+sources=$(find vectors/read vectors/write -name '*.c' ! -name manifest.c ! -name 'vector_judge*'
+    find reference -name '*.c' ! -name 'oracle_gsl*' ! -name row.c ! -name shell.c \
+        ! -name forward.c ! -name program.c)
 for source in $sources; do
     $compiler -std=c11 -O2 -ffp-contract=off -fno-math-errno -I. \
         -isystem "$usr/include" -isystem "$usr/include/aarch64-linux-gnu" \

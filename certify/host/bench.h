@@ -5,7 +5,7 @@
  *
  *     if (!attest_bench_build(bench, c, result)) return;           // case in memory, kernel asked
  *     if (!attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) return;  // called, collected
- *     attest_judge(bench, result);                                  // judge.h
+ *     attest_judge(bench, 0, result);                               // judge.h
  *
  * Every function that returns 0 has filled the result.
  */

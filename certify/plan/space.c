@@ -31,7 +31,7 @@ enum factor {
     FACTORS
 };
 
-/* Key counts past a power of two by one, and primes: attention-bugs, landmark values. */
+/* Landmarks are lengths at which kernels are known to go wrong: tile widths, one more, primes. */
 const int64_t *attest_landmark_queries(attest_level level) {
     static const int64_t smoke[] = {1, 2, 5, 9, -1};
     static const int64_t quick[] = {1, 2, 3, 7, 9, 17, 33, 65, -1};

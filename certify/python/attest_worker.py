@@ -231,7 +231,7 @@ def main():
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     files = function = accepted = None
-    validate = lambda message: None
+    validate = validator({})
     for line in sys.stdin:
         message = json.loads(line)
         command = message["cmd"]

@@ -13,8 +13,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "ci"))
-from digest import digest  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "ci"))  # for digest.py
 
 FUZZ, ALONE, COVER = (os.path.join(ROOT, "build", name, "fuzz")
                       for name in ("fuzz", "fuzz-alone", "fuzz-cover"))

@@ -12,8 +12,8 @@ import json
 import os
 import shutil
 
-from engine import (FUZZ, HARNESS, ROOT, commit, corpus_of, digest, finding_of, fuzz_once,
-                    read_floors)
+from engine import FUZZ, HARNESS, ROOT, commit, corpus_of, finding_of, fuzz_once, read_floors
+from digest import digest
 
 PART = 60    # CPU seconds
 WAIT = 1500  # seconds after which an input counts as endless: the process may be halted meanwhile

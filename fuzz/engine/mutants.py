@@ -9,7 +9,8 @@ import signal
 import subprocess
 import tempfile
 
-from engine import FUZZ, HARNESS, ROOT, commit, digest, finding_of, fuzz_once
+from engine import FUZZ, HARNESS, ROOT, commit, finding_of, fuzz_once
+from digest import digest
 
 RECORDS = os.path.join(ROOT, "build/fuzz-mutants.jsonl")
 DATA = os.path.join(ROOT, "fuzz/mutants.json")

@@ -6,7 +6,8 @@ import os
 
 import long
 import mutants
-from engine import ROOT, digest, read_floors
+from engine import ROOT, read_floors
+from digest import digest
 
 PAGE = os.path.join(ROOT, "fuzz/measured.md")
 

@@ -174,7 +174,8 @@ def headline(table, levels):
         f"  the two it may name for {either} ({percent(either, total)}). Two, because bugs of"
         " different classes can do the same",
         "  to results: nothing outside tells a wrong merge of parts from a wrong rescaling of tiles. The",
-        "  rules of naming (`certify/diagnose/suspect.c`) were written with these mutants at hand; how well they",
+        "  rules of naming (`certify/diagnose/suspect.c`) were written with these mutants at hand; how"
+        " well they",
         "  name other bugs is not measured."]
 
 
@@ -236,7 +237,8 @@ def page():
               " another class.",
               f"Checks that could be dropped: {', '.join(idle) if idle else 'none'}.", "",
               "## Rules in use elsewhere, same mutants", "", *comparison(table, results), "",
-              "Those rules are run much as their projects run them: ordinary memory, a part of their shapes and",
+              "Those rules are run much as their projects run them: ordinary memory, a part of their"
+              " shapes and",
               "options, no poison, no second call. Most of what they miss they could not see at",
               "any tolerance.", "", "## Not expressible", "",
               *[f"- class {number}: {text}" for number, text in table["not_expressible"].items()]]
