@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The specification's own consistency: ids, classes, profiles, and the ABI header with its mirror."""
+"""The specification's own consistency: ids, classes, profiles, the ABI header and its mirror."""
 
 import ctypes
 import glob
