@@ -144,14 +144,15 @@ def text_json_and_junit_have_the_same_diagnosis(folder):
         assert one["title"] == titles[one["class"]], one
         said.append(f"class {one['class']}, {one['title']}; {one['because']}")
     assert said and re.findall(r"^(?:most likely|or): (.*)$", done.stdout, re.MULTILINE) == said
-    printed = subprocess.run(["xmllint", "--xpath", "string(//testsuite[@name='certificate']//failure)",
-                              xml], capture_output=True, text=True, check=True).stdout
+    failure = "string(//testsuite[@name='certificate']//failure)"
+    printed = subprocess.run(["xmllint", "--xpath", failure, xml], capture_output=True, text=True,
+                             check=True).stdout
     assert printed.split("\n")[:-2] == said, printed
     _, right = certify(folder, "unnamed", "--only", "heads")
     assert right["diagnosis"] == []
     merged = os.path.join(folder, "merged.json")
     attest("merge", os.path.join(folder, "named.json"), "--json", merged)
-    assert load(merged)["diagnosis"] == report["diagnosis"], "a report read back says something else"
+    assert load(merged)["diagnosis"] == report["diagnosis"], "read back, it says something else"
 
 
 @test

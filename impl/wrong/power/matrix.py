@@ -82,8 +82,9 @@ def classes_without(build, report, checks):
     """For each check that failed: the class that the same report names without its cases."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        path, merged = os.path.join(folder, "report.json"), os.path.join(folder, "merged.json")
+        path = os.path.join(folder, "report.json")
         for check in checks:
+            merged = os.path.join(folder, f"without-{check}.json")
             rest = [case for case in report["cases"] if case["check"] != check]
             save_json(path, {**report, "cases": rest})
             subprocess.run([f"{build}/attest", "merge", path, "--json", merged],
