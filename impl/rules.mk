@@ -79,3 +79,5 @@ $(B)/tests/test_micro: test_libraries += $(B)/libmicro.a
 
 $(B)/tests/test_pool: $(B)/impl/pool.o
 $(B)/tests/test_pool: test_libraries += $(B)/impl/pool.o
+
+include impl/wrong/generated/rules.mk
