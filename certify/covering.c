@@ -89,12 +89,13 @@ static int gain(const table *t, const int *row, size_t f) {
 }
 
 /* Completes a row whose fixed factors are not -1, factor by factor, each with the value that closes
- * most. Returns how many tuples it closes, -1 if no allowed row was found. */
-static int complete(const table *t, const int *fixed, int *row) {
+ * most, or with the first that is allowed. Returns how many tuples it closes, -1 if no allowed row was
+ * found. */
+static int complete(const table *t, const int *fixed, int first, int *row) {
     const attest_covering *s = t->space;
     int total = 0;
     for (size_t f = 0; f < s->factors; f++) {
-        const int levels = s->levels[f], start = (int)attest_draw_below(t->draws, levels);
+        const int levels = s->levels[f], start = first ? 0 : (int)attest_draw_below(t->draws, levels);
         int best = -1, best_gain = -1;
         for (int step = 0; step < levels; step++) {
             row[f] = fixed[f] >= 0 ? fixed[f] : (start + step) % levels;
@@ -103,7 +104,7 @@ static int complete(const table *t, const int *fixed, int *row) {
                 best = g > best_gain ? row[f] : best;
                 best_gain = g > best_gain ? g : best_gain;
             }
-            if (fixed[f] >= 0) {
+            if (fixed[f] >= 0 || (first && best >= 0)) {
                 break;
             }
         }
@@ -151,8 +152,8 @@ static int close_tuple(table *t, const block *b, size_t tuple, int **rows, size_
                        size_t *room) {
     int fixed[MOST], row[MOST], best[MOST], best_total = -1;
     fix(t, b, tuple, fixed);
-    for (int i = 0; i < ATTEMPTS; i++) {
-        const int total = complete(t, fixed, row);
+    for (int i = 0; i < ATTEMPTS || (i == ATTEMPTS && best_total < 0); i++) {
+        const int total = complete(t, fixed, i == ATTEMPTS, row);
         if (total > best_total) {
             best_total = total;
             memcpy(best, row, sizeof best);

@@ -117,9 +117,10 @@ static double placed_value(attest_draws *draws, const attest_tensor *t, attest_r
                       : value;
     case ATTEST_RECIPE_HOLES: {
         const uint64_t hole = hash_of(c, slot, at[0], at[1], 0, 0);
+        /* In the second half and in the last eighth, so that options hide them from many rows. */
         const int64_t keys = t->shape[2], column = (int64_t)(hole >> 40) % t->shape[3];
-        const int here = at[2] == (int64_t)(hole & 0xfffff) % keys ||
-                         at[2] == (int64_t)(hole >> 20 & 0xfffff) % keys;
+        const int here = at[2] == keys - 1 - (int64_t)(hole & 0xfffff) % (keys / 2 + 1) ||
+                         at[2] == keys - 1 - (int64_t)(hole >> 20 & 0xfffff) % (keys / 8 + 1);
         return here && at[3] == column && !in_q ? (double)NAN : value;
     }
     default:
@@ -155,9 +156,11 @@ static int64_t extent(const attest_tensor *t, uint32_t axis) {
 void attest_fill_values(const attest_tensor *t, attest_recipe recipe, const attest_case *c,
                         int slot) {
     attest_draws *draws = attest_draws_open(c->seed, (uint64_t)slot);
+    const int64_t step = (t->rank > 3 ? t->stride[3] : 0) * attn_dtype_bytes(t->dtype);
     for (int64_t x = 0; draws && x < extent(t, 0); x++) {
         for (int64_t y = 0; y < extent(t, 1); y++) {
             for (int64_t z = 0; z < extent(t, 2); z++) {
+                unsigned char *row = attest_at(t, x, y, z, 0);
                 for (int64_t w = 0; w < extent(t, 3); w++) {
                     double value = recipe == ATTEST_RECIPE_ZERO  ? 0.0
                                    : recipe == ATTEST_RECIPE_ONE ? 1.0
@@ -168,7 +171,7 @@ void attest_fill_values(const attest_tensor *t, attest_recipe recipe, const atte
                                        ? placed_value(draws, t, recipe, c, slot,
                                                       (const int64_t[]){x, y, z, w})
                                        : drawn_value(draws, recipe, t->dtype);
-                    attest_put(t, x, y, z, w, value);
+                    attn_store(t->dtype, row + w * step, value);
                 }
             }
         }

@@ -138,29 +138,35 @@ static attest_case with_heads(attest_case c) {
     return c;
 }
 
-/* Sizes inside the row's bands, as large as drawn while the case costs no more than `most`. */
-static void draw_sizes(attest_draws *draws, const int *row, double most, attest_case *c) {
+/* How a row becomes sizes: `most` nanoseconds of a plain kernel; whether sizes stay in their bands; axes,
+ * as bits, that are cut last. */
+typedef struct limits {
+    double most;
+    int kept;
+    unsigned held;
+} limits;
+
+/* Sizes drawn from the row's bands, then some of them cut, at random, until the case is cheap enough. */
+static void draw_sizes(attest_draws *draws, const int *row, const limits *l, attest_case *c) {
+    enum { MOST_CUTS = 1000, HELD_CUTS = 200 };
     for (int f = OPTIONS; f < SIZES_END; f++) {
         const band *b = &bands[f - OPTIONS][row[f]];
         *size_field(c, f) = draw_size(draws, b->low, b->high);
     }
-    for (int tries = 0; tries < 64; tries++) {
+    for (int cuts = 0; cuts < MOST_CUTS; cuts++) {
         const attest_case whole = with_heads(*c);
-        if (cost_of(&whole) <= most && whole.q_heads <= MOST_HEADS) {
+        const int dear = cost_of(&whole) > l->most;
+        if (!dear && whole.q_heads <= MOST_HEADS) {
             break;
         }
-        const int heads = cost_of(&whole) <= most;
-        const int f = heads ? KV_HEADS + (int)attest_draw_below(draws, 2)
-                            : OPTIONS + (int)attest_draw_below(draws, SIZES);
-        int64_t *size = size_field(c, f);
-        const int64_t low = bands[f - OPTIONS][row[f]].low;
-        *size = tries < 48 ? log_uniform(draws, low, *size) : low;
-    }
-    for (int f = OPTIONS; f < SIZES_END; f++) { /* what dice did not settle */
-        const attest_case whole = with_heads(*c);
-        if (cost_of(&whole) > most || whole.q_heads > MOST_HEADS) {
-            *size_field(c, f) = bands[f - OPTIONS][row[f]].low;
+        const int f = dear ? OPTIONS + (int)attest_draw_below(draws, SIZES)
+                           : KV_HEADS + (int)attest_draw_below(draws, 2);
+        if (dear && (l->held >> f & 1) && cuts < HELD_CUTS) {
+            continue;
         }
+        int64_t *size = size_field(c, f);
+        const int64_t low = l->kept ? bands[f - OPTIONS][row[f]].low : 1, cut = *size * 3 / 4;
+        *size = cut > low ? cut : low;
     }
     *c = with_heads(*c);
 }
@@ -273,7 +279,7 @@ static void draw_values(attest_draws *draws, const int *row, attest_case *c) {
 
 typedef struct context {
     attest_plan *plan;
-    double most; /* nanoseconds of the cheapest case of a row */
+    double most; /* nanoseconds of the cheapest case of a row; 0: no limit, bands are not kept */
     int all_triples;
 } context;
 
@@ -315,8 +321,8 @@ static int fits(const context *x, const int *row, size_t known) {
     if (known > DATA && !regime_fits(plan->kernel, &c)) {
         return 0;
     }
-    return c.q_heads <= MOST_HEADS && cost_of(&c) <= x->most &&
-           attest_kernel_covers(plan->kernel, &plan->profile, &c);
+    const int affordable = c.q_heads <= MOST_HEADS && cost_of(&c) <= x->most;
+    return (affordable || x->most == 0) && attest_kernel_covers(plan->kernel, &plan->profile, &c);
 }
 
 static int allows(const attest_covering *self, const int *row, size_t known) {
@@ -330,16 +336,16 @@ static int wants(const attest_covering *self, size_t f, size_t g, size_t h) {
 
 /* --------------------------------------------------------------------------- cases ----------- */
 
-/* The case of a row, its values drawn from the plan's seed and the number; parameter 2 counts. */
-static double add_row(attest_plan *plan, const int *row, double most, int64_t number) {
+/* The case of a row, its values drawn from the plan's seed and the number. */
+static double add_row(attest_plan *plan, const int *row, const limits *l, int64_t number) {
     attest_draws *draws = attest_draws_open(plan->seed ^ attest_mix((uint64_t)number), 0x66616374);
     attest_case c = attest_case_default(plan->check->name);
     if (draws == NULL) {
         plan->failed = 1;
-        return most;
+        return l->most;
     }
     set_kinds(&c, row);
-    draw_sizes(draws, row, most, &c);
+    draw_sizes(draws, row, l, &c);
     draw_values(draws, row, &c);
     if (!(plan->kernel->shapes & ATTEST_CAN_DV)) {
         c.value_size = c.head_size;
@@ -351,21 +357,20 @@ static double add_row(attest_plan *plan, const int *row, double most, int64_t nu
     return cost_of(&c) * (c.parameter[1] ? 2 : 1);
 }
 
-static int64_t plan_covering(attest_plan *plan, double most) {
+static size_t covering_rows(attest_plan *plan, double most, int **rows) {
     context x = {.plan = plan, .most = most, .all_triples = plan->level >= ATTEST_FULL};
     const attest_covering space = {
         .levels = levels, .factors = FACTORS, .wants = wants, .allows = allows, .context = &x};
-    int *rows = NULL;
-    const size_t count = attest_covering_rows(&space, attest_mix(plan->seed), &rows);
-    for (size_t i = 0; i < count; i++) {
-        add_row(plan, rows + i * FACTORS, most / 8, (int64_t)i);
-    }
-    free(rows);
-    return (int64_t)count;
+    return attest_covering_rows(&space, attest_mix(plan->seed), rows);
 }
 
-/* Swarm: in each case options are rare or even; sizes are in any band, most of them low. */
-static int draw_row(attest_draws *draws, const context *x, int *row) {
+/* Where a case is large: nowhere much, along one or two axes, everywhere as far as it may cost. */
+typedef enum stretch { CHEAP, ALONG, EVERYWHERE } stretch;
+
+/* Swarm: in each case options are rare or even. Sizes are in any band, half of them low; or what is to
+ * be large is in its last band. */
+static int draw_row(attest_draws *draws, attest_plan *plan, stretch where, int *row, limits *l) {
+    const context x = {.plan = plan};
     const int64_t share = attest_draw_below(draws, 2) ? 2 : 6;
     for (int f = 0; f < FACTORS; f++) {
         row[f] = 0;
@@ -376,33 +381,47 @@ static int draw_row(attest_draws *draws, const context *x, int *row) {
         } else if (f >= SIZES_END || attest_draw_below(draws, 2) == 0) {
             row[f] = (int)attest_draw_below(draws, levels[f]);
         } else {
-            row[f] = (int)attest_draw_below(draws, 2);
+            row[f] = where == EVERYWHERE ? levels[f] - 1 : (int)attest_draw_below(draws, 2);
         }
     }
-    for (int tries = 0; tries < 40 && !fits(x, row, FACTORS); tries++) {
-        const int f = OPTIONS + (int)attest_draw_below(draws, FACTORS - OPTIONS);
-        row[f] = row[f] > 0 && f < SIZES_END ? row[f] - 1
-                 : f >= SIZES_END            ? (int)attest_draw_below(draws, levels[f])
-                                             : row[f];
+    for (int axes = where == ALONG ? 2 : 0; axes > 0; axes--) {
+        const int f = OPTIONS + (int)attest_draw_below(draws, SIZES);
+        row[f] = levels[f] - 1;
+        l->held |= 1u << f;
     }
-    return fits(x, row, FACTORS);
+    return fits(&x, row, FACTORS);
 }
 
-/* Until cases of `budget` nanoseconds are planned: mostly cheap ones, some dear. */
-static void plan_random(attest_plan *plan, double budget, double unit, int64_t number) {
+/* The rows that cover, each followed by some at random; then random ones until cases of `budget`
+ * nanoseconds are planned: mostly cheap ones, some dear. */
+static void plan_compound(attest_plan *plan, double budget, double unit) {
+    enum { BETWEEN = 4, MOST_REFUSED = 20000 };
+    int *rows = NULL, row[FACTORS], refused = 0;
+    const double most = 80 * unit;
+    const int64_t count =
+        plan->level == ATTEST_SMOKE ? 0 : (int64_t)covering_rows(plan, most, &rows);
     attest_draws *draws = attest_draws_open(attest_mix(plan->seed + 1), 0x737761726d);
-    int row[FACTORS];
-    int refused = 0;
-    while (draws != NULL && budget > 0 && refused < 1000 && !plan->failed) {
-        const int64_t kind = attest_draw_below(draws, 32);
-        const context x = {.plan = plan, .most = unit * (kind == 0 ? 64 : kind < 6 ? 8 : 1)};
-        if (!draw_row(draws, &x, row)) {
-            refused++; /* a kernel may declare very little */
+    for (int64_t number = 0; draws != NULL && !plan->failed; number++) {
+        if (number % BETWEEN == 0 && number / BETWEEN < count) {
+            const limits l = {.most = most / 8, .kept = 1};
+            budget -= add_row(plan, rows + number / BETWEEN * FACTORS, &l, number);
             continue;
         }
-        budget -= 500e3 + 2 * add_row(plan, row, x.most, number++);
+        if ((budget <= 0 || refused >= MOST_REFUSED) && number / BETWEEN >= count) {
+            break;
+        }
+        const int64_t kind = attest_draw_below(draws, 256);
+        const stretch where = kind < 6 ? EVERYWHERE : kind < 38 ? ALONG : CHEAP;
+        const int dear = kind < 1 || (kind >= 6 && kind < 12);
+        limits l = {.most = unit * (where == CHEAP ? 1 : dear ? 64 : 8)};
+        if (budget > 0 && draw_row(draws, plan, where, row, &l)) {
+            budget -= 500e3 + 2 * add_row(plan, row, &l, number);
+        } else {
+            refused++; /* a kernel may declare very little */
+        }
     }
     attest_draws_close(draws);
+    free(rows);
 }
 
 /* ------------------------------------------------------------------------- presets ----------- */
@@ -482,15 +501,10 @@ static void plan_preset(attest_plan *plan, int number, double most) {
 
 void attest_factors_plan(attest_plan *plan) {
     const double second = 1e9;
-    const double budget = attest_plan_by_level(plan, 1, 50, 1200, 7200) * second;
-    if (plan->level == ATTEST_SMOKE) {
-        plan_random(plan, budget, 1e6, 0);
-        return;
-    }
-    const double unit = plan->level == ATTEST_QUICK ? 3e6 : 10e6;
-    const int64_t count = plan_covering(plan, 80 * unit);
-    plan_random(plan, budget, unit, count);
-    for (int number = 0; number < MODELS * USES; number++) {
+    const double budget = attest_plan_by_level(plan, 1, 65, 1500, 9000) * second;
+    const double unit = attest_plan_by_level(plan, 1, 3, 10, 30) * 1e6;
+    plan_compound(plan, budget, unit);
+    for (int number = 0; number < MODELS * USES && plan->level > ATTEST_SMOKE; number++) {
         plan_preset(plan, number, 40 * unit);
     }
 }

@@ -169,5 +169,5 @@ void attest_judge_values(attest_bench *bench, int64_t budget, attest_result *res
 }
 
 void attest_judge_rows(attest_bench *bench, const attest_sample *rows, attest_result *result) {
-    judge(bench, 0, rows, 2, result);
+    judge(bench, 0, rows, 1, result);
 }

@@ -27,6 +27,12 @@ static int edges(const attn_normal *n, int64_t near, int64_t *list, int room) {
     return count;
 }
 
+/* A place on an axis: any, or near its end, where whatever begins at some index has begun. */
+static int64_t draw_place(attest_draws *draws, int64_t count, int late) {
+    const int64_t reach = late ? count >> attest_draw_below(draws, 8) : count;
+    return count - 1 - attest_draw_below(draws, reach > 0 ? reach : 1);
+}
+
 /* Each edge once, at heads and entries that go round: the first, the last, then others. */
 static int64_t place_edges(const attn_normal *n, int64_t near, int64_t most, int64_t *rows,
                            attest_draws *draws) {
@@ -59,7 +65,11 @@ attest_sample attest_sample_rows(const attn_normal *n, int64_t most, int64_t nea
     } else {
         int64_t drawn = place_edges(n, near, wanted, sample.rows, draws);
         while (drawn < wanted) {
-            sample.rows[drawn++] = attest_draw_below(draws, all);
+            const int late = attest_draw_below(draws, 2) == 0;
+            const int64_t b = draw_place(draws, n->batch, late);
+            const int64_t h = draw_place(draws, n->q_heads, late);
+            sample.rows[drawn++] =
+                (b * n->q_heads + h) * n->queries + draw_place(draws, n->queries, late);
         }
         qsort(sample.rows, (size_t)drawn, sizeof *sample.rows, ascending);
         for (int64_t i = 0; i < drawn; i++) {

@@ -24,3 +24,9 @@ $(B)/tests/bench_oracle: $(B)/tests/bench_oracle.o $(test_libraries)
 .PHONY: bench-oracle
 bench-oracle: $(B)/tests/bench_oracle ## throughput of the oracle by path
 	@$<
+
+# The parts of the certifier that decide which cases and which rows there are.
+covering_parts := $(addprefix $(B)/certify/,covering.o sample.o data.o)
+$(B)/tests/test_covering.o: CPPFLAGS += -Icertify
+$(B)/tests/test_covering: $(covering_parts)
+$(B)/tests/test_covering: test_libraries += $(covering_parts) $(B)/libattn.a -lgsl -lgslcblas

@@ -14,7 +14,7 @@ static void plan_pairs(attest_plan *plan) {
                                 .keys = attest_landmark_keys(plan->level),
                                 .head_sizes = attest_landmark_sizes(plan->level),
                                 .most = attest_plan_by_level(plan, 24, 0, 0, 0),
-                                .rounds = attest_plan_by_level(plan, 1, 6, 40, 200)};
+                                .rounds = attest_plan_by_level(plan, 1, 2, 20, 100)};
     attest_space_plan(plan, &space, NULL);
     attest_space_plan_boundaries(plan, &space, NULL);
 }
@@ -69,8 +69,8 @@ static void plan_magnitudes(attest_plan *plan) {
 static void plan(attest_plan *plan) {
     plan_plain(plan);
     plan_magnitudes(plan);
-    plan_pairs(plan);
     attest_factors_plan(plan);
+    plan_pairs(plan);
 }
 
 /* About as much of the oracle's time as a plain kernel takes for all rows, and a millisecond. */
