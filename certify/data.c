@@ -62,8 +62,8 @@ static double coarse(attest_draws *draws) {
 
 /* About normal, from one draw of 32 bits: a uniform one of 24 and another of 8. */
 static double bell_of(uint32_t draw) {
-    return ldexp((double)((int64_t)(draw >> 8) - (1 << 23)), -23) +
-           ldexp((double)(draw & 255) - 127.5, -7);
+    return (double)((int64_t)(draw >> 8) - (1 << 23)) * 0x1p-23 +
+           ((double)(draw & 255) - 127.5) * 0x1p-7;
 }
 
 static double bell(attest_draws *draws) {
