@@ -58,3 +58,8 @@ $(B)/tests/test_template.o: CPPFLAGS += -Ispec
 
 $(B)/tests/test_vectors: $(B)/libattn_gsl.a
 $(B)/tests/test_vectors: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas
+
+# The parts of the certifier that decide which cases and which rows there are.
+covering_parts := $(addprefix $(B)/certify/,plan/covering.o judge/sample.o plan/data.o)
+$(B)/tests/test_covering: $(covering_parts)
+$(B)/tests/test_covering: test_libraries += $(covering_parts) $(B)/libattn.a -lgsl -lgslcblas

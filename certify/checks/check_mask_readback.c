@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "certify/diagnose/diagnose.h"
 #include "certify/host/bench.h"
 #include "certify/plan/data.h"
 #include "certify/plan/space.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "certify/cli/commands.h"
-#include "certify/diagnose/classes.h"
 #include "certify/plan/requirement.h"
 
 /* The name of a verdict, in capitals. 1 if it is one. */

@@ -114,19 +114,24 @@ static void conclude(const attest_bench *bench, const tally *t, attest_result *r
     }
 }
 
-static void judge(attest_bench *bench, int64_t budget, int about_loss, attest_result *result) {
+/* `list`: the rows to judge, or NULL for as many as the budget allows, evenly spaced. `loss_rows`: on
+ * about so many it is asked what a lost key would show. */
+static void judge(attest_bench *bench, int64_t budget, const attest_sample *list, int64_t loss_rows,
+                  attest_result *result) {
     const attn_normal *n = &bench->normal;
     const int64_t rows = n->batch * n->q_heads * n->queries;
     const int64_t work = n->keys * (n->head_size + n->value_size) + 1;
     int64_t judged = budget > 0 && rows > budget / work ? budget / work + 2 : rows;
-    judged = judged > rows ? rows : judged;
+    judged = list != NULL ? list->count : judged > rows ? rows : judged;
     bench->work += judged * work;
     attn_enclosure *o = malloc(((size_t)n->value_size + 1) * sizeof *o);
     attn_enclosure lse;
     char why[ATTEST_MESSAGE_BYTES] = "";
     tally t = {0};
     for (int64_t r = 0; o != NULL && r < judged; r++) {
-        const int64_t row = judged > 1 ? r * (rows - 1) / (judged - 1) : 0;
+        const int64_t row = list != NULL ? list->rows[r]
+                            : judged > 1 ? r * (rows - 1) / (judged - 1)
+                                         : 0;
         const int64_t at[3] = {row / (n->q_heads * n->queries), row / n->queries % n->q_heads,
                                row % n->queries};
         int64_t seen = 0, shown = 0;
@@ -137,7 +142,7 @@ static void judge(attest_bench *bench, int64_t budget, int about_loss, attest_re
         }
         judge_row(bench, at, o, &lse, &t, result);
         /* A few rows tell whether the data can show anything. */
-        if (about_loss && (judged <= 8 || r % (judged / 8) == 0)) {
+        if (loss_rows > 0 && (judged <= loss_rows || r % (judged / loss_rows) == 0)) {
             if (attest_key_loss(n, at[0], at[1], at[2], o, &seen, &shown)) {
                 t.seen += seen;
                 t.shown += shown;
@@ -155,9 +160,13 @@ static void judge(attest_bench *bench, int64_t budget, int about_loss, attest_re
 }
 
 void attest_judge(attest_bench *bench, int64_t budget, attest_result *result) {
-    judge(bench, budget, 1, result);
+    judge(bench, budget, NULL, 8, result);
 }
 
 void attest_judge_values(attest_bench *bench, int64_t budget, attest_result *result) {
-    judge(bench, budget, 0, result);
+    judge(bench, budget, NULL, 0, result);
+}
+
+void attest_judge_rows(attest_bench *bench, const attest_sample *rows, attest_result *result) {
+    judge(bench, 0, rows, 1, result);
 }

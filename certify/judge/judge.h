@@ -7,6 +7,7 @@
 #define ATTEST_JUDGE_H
 
 #include "certify/host/bench.h"
+#include "certify/judge/sample.h"
 
 /*
  * Judges o and lse. Elements outside: FAIL with the worst one. Nothing inside any domain:
@@ -18,5 +19,8 @@ void attest_judge(attest_bench *bench, int64_t budget, attest_result *result);
 
 /* The same without asking what a lost key would show: for cases that are about something else. */
 void attest_judge_values(attest_bench *bench, int64_t budget, attest_result *result);
+
+/* Judges the rows of a sample. */
+void attest_judge_rows(attest_bench *bench, const attest_sample *rows, attest_result *result);
 
 #endif

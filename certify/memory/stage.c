@@ -15,7 +15,7 @@
 static void set_strides(attest_tensor *t, attest_layout layout, int input) {
     static const uint32_t plain[ATTEST_MAX_RANK] = {0, 1, 2, 3};
     static const uint32_t tokens[ATTEST_MAX_RANK] = {0, 2, 1, 3};
-    const uint32_t *order = layout == ATTEST_LAYOUT_TOKENS && t->rank == 4 ? tokens : plain;
+    const uint32_t *order = layout == ATTEST_LAYOUT_TOKENS && t->rank >= 3 ? tokens : plain;
     int64_t step = layout == ATTEST_LAYOUT_SPREAD ? 2 : 1;
     for (uint32_t at = t->rank; at-- > 0;) {
         uint32_t axis = order[at];
@@ -72,7 +72,7 @@ static void describe(attest_problem *p, const attest_case *c) {
     set_strides(&p->o, layout == ATTEST_LAYOUT_BROADCAST ? ATTEST_LAYOUT_DENSE : layout, 0);
     if (c->features & ATTEST_LSE) {
         set_tensor(&p->lse, wide_type(c), 3, o);
-        set_strides(&p->lse, layout == ATTEST_LAYOUT_PADDED ? layout : ATTEST_LAYOUT_DENSE, 0);
+        set_strides(&p->lse, layout == ATTEST_LAYOUT_BROADCAST ? ATTEST_LAYOUT_DENSE : layout, 0);
     }
     if (c->features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) {
         const int64_t full[] = {c->batch, c->q_heads, c->queries, c->keys};
@@ -176,7 +176,9 @@ static void fill_inputs(attest_stage *stage, const attest_case *c) {
         attest_fill_mask(&p->mask, c);
     }
     if (p->sinks.dtype) {
-        attest_fill_values(&p->sinks, ATTEST_RECIPE_COARSE, c, ATTEST_SLOT_SINKS);
+        attest_fill_values(&p->sinks, c->qk >= ATTEST_RECIPE_BELL ? ATTEST_RECIPE_BELL
+                                                                  : ATTEST_RECIPE_COARSE,
+                           c, ATTEST_SLOT_SINKS);
     }
     if (p->slopes.dtype) {
         attest_fill_slopes(&p->slopes, c);

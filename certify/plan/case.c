@@ -26,7 +26,10 @@ static const char *const layouts[] = {"dense", "tokens", "padded", "broadcast",
                                       "spread", "huge"};
 _Static_assert(sizeof layouts / sizeof *layouts == ATTEST_LAYOUTS, "a name for each layout");
 static const char *const recipes[] = {"coarse", "fine", "peaked", "zero", "one",
-                                      "unit",   "key",  "huge",   "tiny", "large", "small"};
+                                      "unit",   "key",  "huge",   "tiny", "large", "small",
+                                      "bell",   "wide", "below",  "twins", "alike", "mixed",
+                                      "rise",   "holes"};
+_Static_assert(sizeof recipes / sizeof *recipes == ATTEST_RECIPES, "a name for each recipe");
 static const char *const masks[] = {"random", "sparse",       "single",     "triangle",
                                     "head",   "none-visible", "all-visible"};
 static const char *const lists[] = {"full", "ragged", "zero", "one", "negative", "far"};

@@ -48,6 +48,15 @@ typedef enum attest_recipe {
     ATTEST_RECIPE_TINY,   /* coarse, times 2^-130 (2^-18 in binary16): partly denormal */
     ATTEST_RECIPE_LARGE,  /* coarse, times 64: scores in the thousands */
     ATTEST_RECIPE_SMALL,  /* multiples of 1/64 in [-1/4, 1/4]: no weight comes near 0 */
+    /* From here on with every bit of the significand, and so are biases, slopes and sinks. */
+    ATTEST_RECIPE_BELL,   /* about normal, in (-2, 2) */
+    ATTEST_RECIPE_WIDE,   /* about log-normal, both signs, 2^-8 to 2^9 */
+    ATTEST_RECIPE_BELOW,  /* q positive, k below -80: every score far below 0 */
+    ATTEST_RECIPE_TWINS,  /* bell; only three different keys a head: maxima that are equal */
+    ATTEST_RECIPE_ALIKE,  /* bell; keys that differ little from each other */
+    ATTEST_RECIPE_MIXED,  /* bell, one element of eight denormal */
+    ATTEST_RECIPE_RISE,   /* k denormal and q so large that it matters */
+    ATTEST_RECIPE_HOLES,  /* bell; two keys a head hold one NaN each */
     ATTEST_RECIPES
 } attest_recipe;
 

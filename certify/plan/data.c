@@ -60,6 +60,74 @@ static double coarse(attest_draws *draws) {
     return (double)(attest_draw_below(draws, 33) - 16) / 8;
 }
 
+/* About normal, from one draw of 32 bits: a uniform one of 24 and another of 8. */
+static double bell_of(uint32_t draw) {
+    return (double)((int64_t)(draw >> 8) - (1 << 23)) * 0x1p-23 +
+           ((double)(draw & 255) - 127.5) * 0x1p-7;
+}
+
+static double bell(attest_draws *draws) {
+    return bell_of(attest_draw(draws));
+}
+
+static double wide(attest_draws *draws) {
+    const uint32_t draw = attest_draw(draws);
+    const int exponent = __builtin_popcount(attest_draw(draws) & 0xffff) - 8;
+    const double size = ldexp((double)((draw >> 8) | 1u << 23), exponent - 23);
+    return draw & 1 ? size : -size;
+}
+
+/* Exponents of a number that a type holds as a denormal, and of one that lifts it to about 2^-6. */
+static int denormal_exponent(attest_dtype dtype) {
+    return dtype == ATTEST_F16 ? -18 : dtype == ATTEST_F64 ? -1030 : -132;
+}
+
+static int lifting_exponent(attest_dtype dtype) {
+    return dtype == ATTEST_F16 ? 12 : dtype == ATTEST_F64 ? 1020 : 124;
+}
+
+static uint64_t hash_of(const attest_case *c, int slot, int64_t x, int64_t y, int64_t z, int64_t w) {
+    uint64_t hash = attest_mix(c->seed ^ (uint64_t)slot);
+    const int64_t at[] = {x, y, z, w};
+    for (int i = 0; i < 4; i++) {
+        hash = attest_mix(hash ^ (uint64_t)at[i]);
+    }
+    return hash;
+}
+
+/* Values that depend on the operand or on the place: the recipes from BELL on. */
+static double placed_value(attest_draws *draws, const attest_tensor *t, attest_recipe recipe,
+                           const attest_case *c, int slot, const int64_t at[4]) {
+    const int in_k = slot == ATTEST_SLOT_K, in_q = slot == ATTEST_SLOT_Q;
+    const double value = bell(draws);
+    switch (recipe) {
+    case ATTEST_RECIPE_WIDE:
+        return wide(draws);
+    case ATTEST_RECIPE_BELOW:
+        return in_q ? 1 + fabs(value) / 2 : in_k ? -96 + 8 * value : value;
+    case ATTEST_RECIPE_TWINS:
+        return in_k ? bell_of((uint32_t)hash_of(c, slot, at[0], at[1], at[2] % 3, at[3])) : value;
+    case ATTEST_RECIPE_ALIKE:
+        return in_k ? bell_of((uint32_t)hash_of(c, slot, 0, 0, 0, at[3])) + value / 16 : value;
+    case ATTEST_RECIPE_MIXED:
+        return attest_draw_below(draws, 8) == 0 ? ldexp(value, denormal_exponent(t->dtype)) : value;
+    case ATTEST_RECIPE_RISE:
+        return in_k   ? ldexp(value, denormal_exponent(t->dtype))
+               : in_q ? ldexp(value, lifting_exponent(t->dtype))
+                      : value;
+    case ATTEST_RECIPE_HOLES: {
+        const uint64_t hole = hash_of(c, slot, at[0], at[1], 0, 0);
+        /* In the second half and in the last eighth, so that options hide them from many rows. */
+        const int64_t keys = t->shape[2], column = (int64_t)(hole >> 40) % t->shape[3];
+        const int here = at[2] == keys - 1 - (int64_t)(hole & 0xfffff) % (keys / 2 + 1) ||
+                         at[2] == keys - 1 - (int64_t)(hole >> 20 & 0xfffff) % (keys / 8 + 1);
+        return here && at[3] == column && !in_q ? (double)NAN : value;
+    }
+    default:
+        return value;
+    }
+}
+
 static double drawn_value(attest_draws *draws, attest_recipe recipe, attest_dtype dtype) {
     int narrow = dtype == ATTEST_F16;
     switch (recipe) {
@@ -88,17 +156,22 @@ static int64_t extent(const attest_tensor *t, uint32_t axis) {
 void attest_fill_values(const attest_tensor *t, attest_recipe recipe, const attest_case *c,
                         int slot) {
     attest_draws *draws = attest_draws_open(c->seed, (uint64_t)slot);
+    const int64_t step = (t->rank > 3 ? t->stride[3] : 0) * attn_dtype_bytes(t->dtype);
     for (int64_t x = 0; draws && x < extent(t, 0); x++) {
         for (int64_t y = 0; y < extent(t, 1); y++) {
             for (int64_t z = 0; z < extent(t, 2); z++) {
+                unsigned char *row = attest_at(t, x, y, z, 0);
                 for (int64_t w = 0; w < extent(t, 3); w++) {
                     double value = recipe == ATTEST_RECIPE_ZERO  ? 0.0
                                    : recipe == ATTEST_RECIPE_ONE ? 1.0
                                    : recipe == ATTEST_RECIPE_KEY ? (double)(z + 1)
                                    : recipe == ATTEST_RECIPE_UNIT
                                        ? (z - c->base == w ? 1.0 : 0.0)
+                                   : recipe >= ATTEST_RECIPE_BELL
+                                       ? placed_value(draws, t, recipe, c, slot,
+                                                      (const int64_t[]){x, y, z, w})
                                        : drawn_value(draws, recipe, t->dtype);
-                    attest_put(t, x, y, z, w, value);
+                    attn_store(t->dtype, row + w * step, value);
                 }
             }
         }
@@ -147,7 +220,7 @@ void attest_fill_mask(const attest_tensor *mask, const attest_case *c) {
                         *(unsigned char *)element = (unsigned char)(visible ? 1 + at[3] % 3 : 0);
                         continue;
                     }
-                    double bias = coarse(draws);
+                    double bias = c->qk >= ATTEST_RECIPE_BELL ? 2 * bell(draws) : coarse(draws);
                     if (c->mask == ATTEST_MASK_ALL_VISIBLE && attest_draw_below(draws, 16) == 0) {
                         bias = -16384; /* a large negative bias is still a visible key */
                     }
@@ -204,7 +277,10 @@ void attest_fill_slopes(const attest_tensor *slopes, const attest_case *c) {
     attest_draws *draws = attest_draws_open(c->seed, ATTEST_SLOT_SLOPES);
     for (int64_t x = 0; draws && x < extent(slopes, 0); x++) {
         for (int64_t y = 0; y < extent(slopes, 1); y++) {
-            attest_put(slopes, x, y, 0, 0, (double)(1 + attest_draw_below(draws, 16)) / 16);
+            const double slope = c->qk >= ATTEST_RECIPE_BELL
+                                     ? ldexp(2 + bell(draws), -(int)attest_draw_below(draws, 8))
+                                     : (double)(1 + attest_draw_below(draws, 16)) / 16;
+            attest_put(slopes, x, y, 0, 0, slope);
         }
     }
     attest_draws_close(draws);

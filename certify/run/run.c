@@ -20,6 +20,7 @@ typedef struct work {
     attest_setup *setup;
     const attest_settings *settings;
     const attest_planned **cases;
+    size_t *order; /* in which they run; the report has them as planned */
     attest_report *report;
     size_t count;
     double start;
@@ -93,8 +94,9 @@ static void freshen(work *w, attest_bench *bench) {
 }
 
 static void run_some(work *w, attest_bench *bench) {
-    size_t i;
-    while (may_go_on(w) && (i = atomic_fetch_add(&w->next, 1)) < w->count) {
+    size_t turn;
+    while (may_go_on(w) && (turn = atomic_fetch_add(&w->next, 1)) < w->count) {
+        const size_t i = w->order[turn];
         attest_entry *entry = &w->report->entries[i];
         attest_run_case(bench, w->cases[i]->check, &w->cases[i]->c, &entry->result);
         note_trouble(w, bench, &entry->result);
@@ -128,6 +130,33 @@ static int chosen(const attest_settings *s, const attest_check *check) {
            (s->skip == NULL || !attest_list_has_check(s->skip, check));
 }
 
+/* One case of each check in turn: a wrong kernel fails some check soon, and each begins with what
+ * fails most. */
+static int take_turns(work *w) {
+    size_t *start = calloc(w->count + 1, sizeof *start);
+    size_t checks = 0, placed = 0;
+    w->order = calloc(w->count + 1, sizeof *w->order);
+    if (start == NULL || w->order == NULL) {
+        free(start);
+        return 0;
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        if (i == 0 || w->cases[i]->check != w->cases[i - 1]->check) {
+            start[checks++] = i;
+        }
+    }
+    start[checks] = w->count;
+    for (size_t turn = 0; placed < w->count; turn++) {
+        for (size_t k = 0; k < checks; k++) {
+            if (start[k] + turn < start[k + 1]) {
+                w->order[placed++] = start[k] + turn;
+            }
+        }
+    }
+    free(start);
+    return 1;
+}
+
 /* Every case gets an entry before any runs: what is not reached is NOT_RUN. */
 static int prepare(work *w, const attest_plan *plan) {
     const attest_settings *s = w->settings;
@@ -150,7 +179,7 @@ static int prepare(work *w, const attest_plan *plan) {
     }
     w->report->count = w->count;
     w->report->planned = plan->count;
-    return 1;
+    return take_turns(w);
 }
 
 static void conclude(work *w) {
@@ -204,5 +233,6 @@ int attest_run(attest_setup *setup, const attest_settings *settings, const attes
         attest_waive(settings->waivers, report);
     }
     free(w.cases);
+    free(w.order);
     return fine;
 }

@@ -218,7 +218,7 @@ static double mask_value(const trial *t, const int64_t *at, uint64_t *state) {
     const attest_tensor *m = &t->p.mask;
     uint64_t draw = trial_draw(state);
     int64_t j = m->rank ? at[m->rank - 1] : 0, i = m->rank > 1 ? at[m->rank - 2] : 0;
-    double hidden = (double)-INFINITY, open = coarse(state);
+    double hidden = (double)-INFINITY, open = t->normal ? bell(state) : coarse(state);
     if (is(t->line, "mvalues", "lowest")) {
         return -1e30;
     }

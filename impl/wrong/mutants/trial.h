@@ -19,7 +19,7 @@
  *   far                   q k v o mask lse: batch entries of that operand 2^32 + 8 elements apart
  *   amp vamp vshift       factors on q and on v, added to v (1 1 0)
  *   signs                 1: q positive, k negative (0)
- *   normal                1: q, k, v about normal; else multiples of 1/64 in [-2, 2] (0)
+ *   normal                1: q, k, v, mask about normal; else multiples of 1/64 in [-2, 2] (0)
  *   late                  factor on the last key (1)
  *   bad                   q k v mask, or a sum q+k: one NaN in row 0 or at key `at` (none)
  *   badvalue at           nan inf -inf; a key (nan, 0)
