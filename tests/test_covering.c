@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan's design: every pair and every wanted triple of levels is in some row unless no allowed row
- * has it, by counting; and the sample of rows that a large problem is judged on. */
+/* The plan's design: every pair and every wanted triple of levels is in some row unless no
+ * allowed row has it, by counting; and the sample of rows that a large problem is judged on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@
 enum { FACTORS = 6 };
 static const int levels[FACTORS] = {2, 3, 2, 4, 3, 2};
 
-/* Values 1 of factor 0 and 2 of factor 1 exclude each other; the sum of the last three is bounded. */
+/* Values 1 of factor 0 and 2 of factor 1 exclude each other; the sum of the last three is
+ * bounded. */
 static int allows(const attest_covering *self, const int *row, size_t known) {
     int sum = 0;
     (void)self;
@@ -123,7 +124,8 @@ static int in_sample(const attest_sample *s, int64_t row) {
 
 static void sample_is_all_or_has_the_ends(void **state) {
     const attn_normal n = {.batch = 3, .q_heads = 5, .queries = 700};
-    attest_sample all = attest_sample_rows(&n, 20000, 0, 1), some = attest_sample_rows(&n, 90, 300, 1);
+    attest_sample all = attest_sample_rows(&n, 20000, 0, 1);
+    attest_sample some = attest_sample_rows(&n, 90, 300, 1);
     (void)state;
     assert_int_equal(all.count, 3 * 5 * 700);
     assert_true(some.count > 45 && some.count <= 90);

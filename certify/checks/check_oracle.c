@@ -81,8 +81,8 @@ static void judge_some(attest_bench *bench, const attest_case *c, attest_result 
     const double each = attest_oracle_cost(1, n->keys, sizes) + 1;
     const attest_sample sample =
         attest_sample_rows(n, 4 + (int64_t)(budget / each), 0, c->seed);
-    const char *preset = c->parameter[0] == ATTEST_ORACLE_PRESET ? attest_preset_name(c->parameter[1])
-                                                                 : NULL;
+    const int is_preset = c->parameter[0] == ATTEST_ORACLE_PRESET;
+    const char *preset = is_preset ? attest_preset_name(c->parameter[1]) : NULL;
     if (sample.rows == NULL) {
         attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: not enough memory");
         return;
@@ -90,7 +90,8 @@ static void judge_some(attest_bench *bench, const attest_case *c, attest_result 
     attest_judge_rows(bench, &sample, result);
     if (result->verdict == ATTEST_PASS && (preset != NULL || sample.count < rows)) {
         snprintf(result->what, sizeof result->what, "%s%s%lld of %lld rows judged",
-                 preset ? preset : "", preset ? ": " : "", (long long)sample.count, (long long)rows);
+                 preset ? preset : "", preset ? ": " : "", (long long)sample.count,
+                 (long long)rows);
     }
     free(sample.rows);
 }

@@ -39,9 +39,11 @@ static int64_t place_edges(const attn_normal *n, int64_t near, int64_t most, int
     int64_t list[64], count = 0;
     const int found = edges(n, near, list, 64);
     for (int i = 0; i < found && count < most; i++) {
-        const int64_t b = i % 3 == 0 ? n->batch - 1 : i % 3 == 1 ? 0 : attest_draw_below(draws, n->batch);
-        const int64_t h =
-            i % 3 == 0 ? n->q_heads - 1 : i % 3 == 1 ? 0 : attest_draw_below(draws, n->q_heads);
+        const int64_t last[] = {n->batch - 1, n->q_heads - 1};
+        const int64_t drawn[] = {attest_draw_below(draws, n->batch),
+                                 attest_draw_below(draws, n->q_heads)};
+        const int64_t b = i % 3 == 0 ? last[0] : i % 3 == 1 ? 0 : drawn[0];
+        const int64_t h = i % 3 == 0 ? last[1] : i % 3 == 1 ? 0 : drawn[1];
         rows[count++] = (b * n->q_heads + h) * n->queries + list[i];
     }
     return count;

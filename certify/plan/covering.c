@@ -88,14 +88,15 @@ static int gain(const table *t, const int *row, size_t f) {
     return count;
 }
 
-/* Completes a row whose fixed factors are not -1, factor by factor, each with the value that closes
- * most, or with the first that is allowed. Returns how many tuples it closes, -1 if no allowed row was
- * found. */
+/* Completes a row whose fixed factors are not -1, factor by factor, each with the value that
+ * closes most, or with the first that is allowed. Returns how many tuples it closes, -1 if no
+ * allowed row was found. */
 static int complete(const table *t, const int *fixed, int first, int *row) {
     const attest_covering *s = t->space;
     int total = 0;
     for (size_t f = 0; f < s->factors; f++) {
-        const int levels = s->levels[f], start = first ? 0 : (int)attest_draw_below(t->draws, levels);
+        const int levels = s->levels[f];
+        const int start = first ? 0 : (int)attest_draw_below(t->draws, levels);
         int best = -1, best_gain = -1;
         for (int step = 0; step < levels; step++) {
             row[f] = fixed[f] >= 0 ? fixed[f] : (start + step) % levels;

@@ -22,9 +22,9 @@ typedef struct attest_covering {
     void *context;
 } attest_covering;
 
-/* *rows: count * factors values, to be freed. Returns the count, 0 without memory. Value 0 of a factor
- * should restrict the others least: a tuple is left out if a few attempts, the last with 0 wherever it
- * is allowed, find no row that has it. */
+/* *rows: count * factors values, to be freed. Returns the count, 0 without memory. Value 0 of a
+ * factor should restrict the others least: a tuple is left out if a few attempts, the last with
+ * 0 wherever it is allowed, find no row that has it. */
 size_t attest_covering_rows(const attest_covering *self, uint64_t seed, int **rows);
 
 #endif

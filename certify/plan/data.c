@@ -86,7 +86,8 @@ static int lifting_exponent(attest_dtype dtype) {
     return dtype == ATTEST_F16 ? 12 : dtype == ATTEST_F64 ? 1020 : 124;
 }
 
-static uint64_t hash_of(const attest_case *c, int slot, int64_t x, int64_t y, int64_t z, int64_t w) {
+static uint64_t hash_of(const attest_case *c, int slot, int64_t x, int64_t y, int64_t z,
+                        int64_t w) {
     uint64_t hash = attest_mix(c->seed ^ (uint64_t)slot);
     const int64_t at[] = {x, y, z, w};
     for (int i = 0; i < 4; i++) {

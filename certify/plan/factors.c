@@ -95,7 +95,8 @@ static double cost_of(const attest_case *c) {
 
 static int64_t log_uniform(attest_draws *draws, int64_t low, int64_t high) {
     const double share = (double)attest_draw_below(draws, 1 << 20) / (1 << 20);
-    const int64_t value = (int64_t)(exp(log((double)low) + share * log((double)(high + 1) / (double)low)));
+    const double ratio = (double)(high + 1) / (double)low;
+    const int64_t value = (int64_t)((double)low * exp(share * log(ratio)));
     return value < low ? low : value > high ? high : value;
 }
 
@@ -138,15 +139,16 @@ static attest_case with_heads(attest_case c) {
     return c;
 }
 
-/* How a row becomes sizes: `most` nanoseconds of a plain kernel; whether sizes stay in their bands; axes,
- * as bits, that are cut last. */
+/* How a row becomes sizes: `most` nanoseconds of a plain kernel; whether sizes stay in their
+ * bands; axes, as bits, that are cut last. */
 typedef struct limits {
     double most;
     int kept;
     unsigned held;
 } limits;
 
-/* Sizes drawn from the row's bands, then some of them cut, at random, until the case is cheap enough. */
+/* Sizes drawn from the row's bands, then some of them cut, at random, until the case is cheap
+ * enough. */
 static void draw_sizes(attest_draws *draws, const int *row, const limits *l, attest_case *c) {
     enum { MOST_CUTS = 1000, HELD_CUTS = 200 };
     for (int f = OPTIONS; f < SIZES_END; f++) {
@@ -367,8 +369,8 @@ static size_t covering_rows(attest_plan *plan, double most, int **rows) {
 /* Where a case is large: nowhere much, along one or two axes, everywhere as far as it may cost. */
 typedef enum stretch { CHEAP, ALONG, EVERYWHERE } stretch;
 
-/* Swarm: in each case options are rare or even. Sizes are in any band, half of them low; or what is to
- * be large is in its last band. */
+/* Swarm: in each case options are rare or even. Sizes are in any band, half of them low; or what
+ * is to be large is in its last band. */
 static int draw_row(attest_draws *draws, attest_plan *plan, stretch where, int *row, limits *l) {
     const context x = {.plan = plan};
     const int64_t share = attest_draw_below(draws, 2) ? 2 : 6;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * factors.h - the whole space of problems as factors with levels: every option, every size in bands
- * that reach what models use, layout, types, data, threads. A level fixes a band or a kind; the value
- * inside it (a size, a window's reach, a scale with all its bits) is drawn. Cases that hold every pair
- * of levels and every triple of two options and a size (at full: every triple), then compound cases at
- * random, then shapes of models that people run.
+ * that reach what models use, layout, types, data, threads. A level fixes a band or a kind; the
+ * value inside it (a size, a window's reach, a scale with all its bits) is drawn. Cases that hold
+ * every pair of levels and every triple of two options and a size (at full: every triple), then
+ * compound cases at random, then shapes of models that people run.
  */
 #ifndef ATTEST_FACTORS_H
 #define ATTEST_FACTORS_H
@@ -23,7 +23,8 @@ enum {
 /* Adds them for the plan's current check. */
 void attest_factors_plan(attest_plan *plan);
 
-/* Nanoseconds that a plain kernel and the oracle take: how the plan and the judge share a budget. */
+/* Nanoseconds that a plain kernel and the oracle take: how the plan and the judge share a
+ * budget. */
 double attest_kernel_cost(int64_t rows, int64_t keys, int64_t sizes);
 double attest_oracle_cost(int64_t rows, int64_t keys, int64_t sizes);
 

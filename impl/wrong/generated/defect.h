@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * defect.h - the block of data in a generated kernel that says what is wrong with it: one effect, and
- * a trigger of up to four conditions that must all hold. defects.py finds it in the shared object by
- * its magic and writes it; as compiled the kernel has no effect.
+ * defect.h - the block of data in a generated kernel that says what is wrong with it: one effect,
+ * and a trigger of up to four conditions that must all hold. defects.py finds it in the shared
+ * object by its magic and writes it; as compiled the kernel has no effect.
  */
 #ifndef ATTN_WRONG_DEFECT_H
 #define ATTN_WRONG_DEFECT_H

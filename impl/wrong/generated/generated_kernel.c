@@ -22,7 +22,8 @@
 
 static const volatile defect compiled = {.magic = DEFECT_MAGIC};
 
-/* What a call leaves behind for the next one. Atomic, because calls may come from several threads. */
+/* What a call leaves behind for the next one. Atomic, because calls may come from several
+ * threads. */
 static struct {
     _Atomic int64_t calls, keys, type, shape;
     _Atomic float scale, sum;
@@ -213,10 +214,11 @@ static float bias_of(const row *r, int64_t j, effect e) {
     }
     if (has(n, ATTEST_ALIBI) && e != EFFECT_FORGET_ALIBI) {
         const int64_t h = e == EFFECT_ALIBI_SLOPE_HEAD ? 0 : r->h;
-        const float slope = slopes->rank == 2 ? load(slopes, r->b, h, 0, 0) : load(slopes, h, 0, 0, 0);
+        const float slope =
+            slopes->rank == 2 ? load(slopes, r->b, h, 0, 0) : load(slopes, h, 0, 0, 0);
         const int64_t distance = r->i + offset_of(r, e) - j;
-        const float steps = (float)(distance < 0 && e != EFFECT_ALIBI_SIGNED ? -distance : distance);
-        bias -= slope * steps;
+        const int turned = distance < 0 && e != EFFECT_ALIBI_SIGNED;
+        bias -= slope * (float)(turned ? -distance : distance);
     }
     return bias;
 }
@@ -473,7 +475,8 @@ static int64_t type_of(attest_dtype t) { return t == ATTEST_F32 ? 1 : t == ATTES
 
 static int64_t shape_of(const attn_normal *n) {
     int64_t hash = n->batch;
-    const int64_t sizes[] = {n->q_heads, n->kv_heads, n->queries, n->keys, n->head_size, n->value_size};
+    const int64_t sizes[] = {n->q_heads, n->kv_heads,  n->queries,
+                             n->keys,    n->head_size, n->value_size};
     for (int i = 0; i < 6; i++) {
         hash = (int64_t)((uint64_t)hash * 1000003u + (uint64_t)sizes[i]);
     }
@@ -517,7 +520,8 @@ static void call_facts(const attn_normal *n, facts *f) {
     f->value[SUBJECT_fewer_keys] = calls > 0 && atomic_exchange(&kept.keys, n->keys) > n->keys;
     f->value[SUBJECT_other_type] =
         calls > 0 && atomic_exchange(&kept.type, type_of(p->q.dtype)) != type_of(p->q.dtype);
-    f->value[SUBJECT_same_shape] = calls > 0 && atomic_exchange(&kept.shape, shape_of(n)) == shape_of(n);
+    f->value[SUBJECT_same_shape] =
+        calls > 0 && atomic_exchange(&kept.shape, shape_of(n)) == shape_of(n);
     if (calls == 0) {
         atomic_store(&kept.keys, n->keys);
         atomic_store(&kept.type, type_of(p->q.dtype));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show - whether a generated kernel is wrong on given problems, without the program `attest` and apart
- * from it: nobody may count a kernel as missed, or as killed, before it is known to be wrong.
+ * show - whether a generated kernel is wrong on given problems, without the program `attest` and
+ * apart from it: nobody may count a kernel as missed, or as killed, before it is known to be wrong.
  *
  *   show BASE.so KERNEL.so < PROBLEMS
  *
- * A problem is one line of trial.h. Lines before it, separated by "|", are called first, each as often
- * as its field `times` says: a history. For each problem one word is printed, up to the first that
- * shows the kernel to be wrong:
+ * A problem is one line of trial.h. Lines before it, separated by "|", are called first, each as
+ * often as its field `times` says: a history. For each problem one word is printed, up to the first
+ * that shows the kernel to be wrong:
  *   value   an output or LSE lies outside the oracle's interval
  *   repeat  the same call gives other bits the second time
  *   stray   memory was written that belongs to no output element
@@ -15,8 +15,8 @@
  *   slow    the problem took too long
  *   same    the bits of the base kernel
  *   near    other bits, but none of the above
- * Rows that differ from the base kernel's (which is the same code without a defect) are judged, up to
- * MOST_ROWS of them; a defect leaves the others alone.
+ * Rows that differ from the base kernel's (which is the same code without a defect) are judged, up
+ * to MOST_ROWS of them; a defect leaves the others alone.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -113,7 +113,8 @@ static int strayed(trial *t) {
                 at[axis] = rest % x->shape[axis];
                 rest /= x->shape[axis];
             }
-            memset((void *)(uintptr_t)attn_element(x, at), 0xff, (size_t)attn_dtype_bytes(x->dtype));
+            memset((void *)(uintptr_t)attn_element(x, at), 0xff,
+                   (size_t)attn_dtype_bytes(x->dtype));
         }
         enum { PAGE = 4096 };
         for (size_t at = PAGE; buffer->map && at + PAGE < buffer->map_bytes; at++) {
@@ -219,7 +220,8 @@ int main(int argc, char **argv) {
         const char *found = verdict((const char *const[]){argv[1], argv[2]}, problem);
         puts(found);
         fflush(stdout);
-        if (strcmp(found, "same") != 0 && strcmp(found, "near") != 0 && strcmp(found, "slow") != 0) {
+        if (strcmp(found, "same") != 0 && strcmp(found, "near") != 0 &&
+            strcmp(found, "slow") != 0) {
             break;
         }
     }

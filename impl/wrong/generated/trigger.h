@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trigger.h - whether a defect shows: its conditions, looked at as soon as their subject is known. */
+/* trigger.h - whether a defect shows: its conditions, looked at as soon as their subject is
+ * known. */
 #ifndef ATTN_WRONG_TRIGGER_H
 #define ATTN_WRONG_TRIGGER_H
 
