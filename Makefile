@@ -63,7 +63,7 @@ lint: $(lint_needs) ## check habits: format, clang-tidy, shell, Python, layers, 
 # For editors and clang-tidy. A new source is known by its folder's time.
 compile_commands.json: ci/compile-commands $(sort $(MAKEFILE_LIST) $(wildcard */rules.mk tests/*.mk) $(filter-out build/%,$(wildcard */ */*/)))
 	@echo '  GEN $@'
-	ci/compile-commands B=$(B) all run-tests fuzz-programs common-rules > $@
+	ci/compile-commands B=$(B) all run-tests fuzz-programs > $@
 
 clean: ## remove what was built (not the tools that were installed)
 	rm -rf build
