@@ -18,4 +18,4 @@ prove-long: prove-deps ## the proofs that take longer; goes on where it was stop
 check-full: prove-long
 
 claims: ## write spec/claims.md from the claims and their results
-	@$(PYTHON) proofs/claims.py > spec/claims.md.new && mv spec/claims.md.new spec/claims.md
+	@$(PYTHON) proofs/runner/page.py > spec/claims.md.new && mv spec/claims.md.new spec/claims.md
