@@ -388,7 +388,6 @@ int main(void) {
     for (int b = 0; b < B; b++) {
         kept = kept && lengths[b] == lengths0[b] && offsets[b] == offsets0[b];
     }
-    PROVE(done || status == ATTEST_NO_MEMORY, "C17 shell answers");
     PROVE(!done || calls == ROWS, "C17 one call a row");
     PROVE(!done || good.query, "C17 query of the row");
     PROVE(!done || good.visible, "C17 visible set");
