@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """spec/claims.md is what the claims, their results and the sources as they are now make it.
 A source that has changed since the results were recorded turns its claims `stale`, so a page that
-does not say so is out of date; a part that is not proved takes down every claim that rests on it."""
+does not say so is out of date; a part that is not proved takes down every claim above it."""
 
 import copy
 import os
@@ -74,7 +74,7 @@ def falls_with(claims, node):
 
 
 def strips_labels():
-    """Whether the text that WP reads has the clauses of the named claims alone, and the same code."""
+    """Whether the text that WP reads has the clauses of the named claims, and the same code."""
     text = book.read(book.find("reference/row.c")) + book.read(book.find("reference/row.h"))
     bare = strip.stripped(text, {"C2"}, set())
     labels = {label for label in ("C2", "C3", "C4", "C12") if f" {label}:" in bare}

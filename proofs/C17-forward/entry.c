@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attn_forward on any features, options, lengths, offsets and profile, tensors of one shape: where it
- * accepts, the shell of the right width is called once, with the normal form that spec/attention.md
- * defines and with what rows.c assumes; where it refuses, no shell is called. The two shells are
- * observers. So what rows.c shows of the shell holds of attn_forward.
+ * attn_forward on any features, options, lengths, offsets and profile, tensors of one shape: where
+ * it accepts, the shell of the right width is called once, with the normal form that
+ * spec/attention.md defines and with what rows.c assumes; where it refuses, no shell is called. The
+ * two shells are observers. So what rows.c shows of the shell holds of attn_forward.
  */
 #include <math.h>
 #include <stdarg.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shell on one shape, everything that its tensors hold arbitrary: for every (b, h, i) the row
- * that attn_row is given is the row that spec/attention.md defines (query, visible set, keys, values
- * and bias of the visible set, scale, softcap, sink); what attn_row answers is what o and lse hold
- * afterwards; nothing else is written. The normal form is constant here: entry.c shows that
+ * that attn_row is given is the row that spec/attention.md defines (query, visible set, keys,
+ * values and bias of the visible set, scale, softcap, sink); what attn_row answers is what o and lse
+ * hold afterwards; nothing else is written. The normal form is constant here: entry.c shows that
  * attn_forward hands on this one, and that what is assumed of offsets, lengths and windows holds.
  *
  * shell.c is included with attn_row replaced by an observer, which notes the row and answers
- * arbitrary words: what is shown does not depend on what attn_row computes. The observer also checks
- * the contract under which row.c is proved (readable, apart). Calls are numbered; the t-th call is
+ * arbitrary words: what is shown does not depend on what attn_row computes. The observer also
+ * checks the contract under which row.c is proved (readable, apart). Calls are numbered; the t-th call is
  * the witness for the t-th row in the shell's order. attn_sees_band, too, is any function: C9 says
  * which.
  */
@@ -116,8 +116,10 @@ int attn_sees_band(const attn_band *band, int64_t i, int64_t j) {
 }
 
 /* ---- the problem ---------------------------------------------------------------------------- */
-/* Layouts: 0 heads inside, V with gaps; 1 axes in order, but for Q and K whose last stride is 2, and
- * outputs with gaps everywhere. */
+/*
+ * Layouts: 0 heads inside, V with gaps, batch inside in the outputs; 1 last strides of 2 and more in
+ * Q and K, one V for all batch entries, outputs with gaps.
+ */
 #define GAP (LAYOUT + 1)
 #if LAYOUT == 0
 #define Q_STRIDES {SQ * HQ * D, D, HQ * D, 1}
@@ -186,7 +188,7 @@ static attest_tensor mask_tensor(void) {
 }
 
 static attest_tensor vector(void *data, attest_dtype dtype, int64_t count) {
-    return (attest_tensor){.data = data, .dtype = dtype, .rank = 1, .shape = {count}, .stride = {1}};
+    return (attest_tensor){data, {count}, {1}, dtype, 1};
 }
 
 static attest_problem problem;
@@ -260,7 +262,7 @@ static int64_t spec_offset(int b) {
     return 0;
 }
 
-/* MASK-04: the band (MASK-01 to MASK-03), the boolean mask (MASK-05), the additive one (MASK-08). */
+/* MASK-04: the band (MASK-01 to MASK-03), a boolean mask (MASK-05), an additive one (MASK-08). */
 static _Bool spec_sees(int b, int h, int i, int j) {
     _Bool sees = __CPROVER_uninterpreted_band(has(ATTEST_CAUSAL), spec_offset(b), left, right,
                                               spec_length(b), i, j);
@@ -276,9 +278,9 @@ static _Bool spec_sees(int b, int h, int i, int j) {
 static attn_real spec_bias(int b, int h, int i, int j) {
     attn_real bias = has(ATTEST_MASK_ADD) ? adds0[mask_place(b, h, i, j)] : ZERO;
     if (has(ATTEST_ALIBI)) {
-        const __int128 away = (__int128)i + spec_offset(b) - j;
+        const int64_t away = i + spec_offset(b) - j; /* at most 2^62 + SQ + SK */
         const attn_real slope = slopes0[SLOPES_RANK == 1 ? h : b * HQ + h];
-        bias = SUB(bias, MUL(slope, FROM_INT((int64_t)(away < 0 ? -away : away))));
+        bias = SUB(bias, MUL(slope, FROM_INT(away < 0 ? -away : away)));
     }
     return bias;
 }

@@ -42,13 +42,13 @@ def with_includes(paths):
 
 
 def wp_sources(claim, entry):
-    """The files of the entry, what the claim adds to WP, and all of proofs/wp."""
+    """The files of the entry, what the claim adds to WP, and what all claims share."""
     names = [entry["file"]] if "file" in entry else []
     paths = [book.path_of(claim, name) for name in names + entry.get("lemmas", [])]
     own = [path for path in book.files_below(claim["directory"])
            if path.endswith((".mlw", ".driver"))]
-    return paths + own + [path for path in book.files_below("proofs/wp")
-                          if not path.endswith("theories.json")]
+    shared = [path for path in book.files_below("proofs/wp") if not path.endswith("theories.json")]
+    return paths + own + shared + ["proofs/runner/strip.py"]
 
 
 def sources(claim, part):

@@ -14,7 +14,8 @@ LEMMA = re.compile(r"lemma (\w+)")
 
 
 def lemmas(text):
-    return [name for comment in COMMENT.findall(text) for name in re.findall(r"@ lemma (\w+)", comment)]
+    return [name for comment in COMMENT.findall(text)
+            for name in re.findall(r"@ lemma (\w+)", comment)]
 
 
 def kept(clause, labels, foreign):
