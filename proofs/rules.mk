@@ -5,11 +5,11 @@
 prove-deps:
 	@ci/deps prove
 
-prove: prove-deps ## re-check every claim (CLAIM=C4: one), under 20 minutes on two cores
+prove: prove-deps ## re-check every claim (CLAIM=C4: one), under 25 minutes on two cores
 	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run $(addprefix --claim ,$(CLAIM)) \
 	    $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
 
-prove-quick: prove-deps ## the quick proofs and their twins, under a minute
+prove-quick: prove-deps ## the quick proofs and their twins, under 90 seconds
 	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run --quick $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
 
 prove-long: prove-deps ## the proofs that take longer; goes on where it was stopped

@@ -107,8 +107,8 @@ static void observe(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, 
 #undef attn_row_f64
 
 /* C9 proves what attn_sees_band is; here it is an arbitrary function of its arguments. */
-_Bool __CPROVER_uninterpreted_band(_Bool causal, int64_t offset, int64_t left, int64_t right,
-                                   int64_t length, int64_t i, int64_t j);
+int __CPROVER_uninterpreted_band(int causal, int64_t offset, int64_t left, int64_t right,
+                                 int64_t length, int64_t i, int64_t j);
 
 int attn_sees_band(const attn_band *band, int64_t i, int64_t j) {
     return __CPROVER_uninterpreted_band(band->causal != 0, band->offset, band->left, band->right,
@@ -265,7 +265,7 @@ static int64_t spec_offset(int b) {
 /* MASK-04: the band (MASK-01 to MASK-03), a boolean mask (MASK-05), an additive one (MASK-08). */
 static _Bool spec_sees(int b, int h, int i, int j) {
     _Bool sees = __CPROVER_uninterpreted_band(has(ATTEST_CAUSAL), spec_offset(b), left, right,
-                                              spec_length(b), i, j);
+                                              spec_length(b), i, j) != 0;
     if (has(ATTEST_MASK_BOOL)) {
         sees = sees && shows0[mask_place(b, h, i, j)];
     } else if (has(ATTEST_MASK_ADD)) {

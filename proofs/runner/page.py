@@ -40,7 +40,14 @@ def rests_on(edges, claim):
     """The claims that a claim's parts rest on directly."""
     found = {node[0] for (owner, _), nodes in edges.items() if owner == claim["id"]
              for node in nodes} - {claim["id"]}
-    return ", ".join(sorted(found, key=book.number)) or "-"
+    return sorted(found, key=book.number)
+
+
+def drawing(edges, claims):
+    """An arrow from each claim to what it rests on."""
+    arrows = [f"  {claim['id']} --> {' & '.join(rests_on(edges, claim))}" for claim in claims
+              if rests_on(edges, claim)]
+    return ["", "```mermaid", "graph LR"] + arrows + ["```"]
 
 
 def page():
@@ -52,8 +59,9 @@ def page():
     for claim in claims:
         if claim["id"].startswith("C"):
             lines.append(f"| {claim['id']} | {cell(claim['statement'])} | {cell(claim['scope'])} "
-                         f"| {cell(claim['not'])} | {rests_on(edges, claim)} "
+                         f"| {cell(claim['not'])} | {', '.join(rests_on(edges, claim)) or '-'} "
                          f"| {worth[claim['id']]} |")
+    lines += drawing(edges, claims)
     for claim in claims:
         lines += ["", f"## {claim['id']}: {claim['title']}", "", f"{claim['statement']}", ""]
         lines += [f"Method: {claim['method']}. Status: {worth[claim['id']]}."]
