@@ -102,9 +102,14 @@ static void observe(attn_real *out, attn_real *lse, attn_real *s, attn_real *e, 
     }
 }
 
+/* attn_add_alibi, too, is any function in the shell; main says which one the real one is. */
+attn_real __CPROVER_uninterpreted_alibi(attn_real bias, attn_real slope, int64_t distance);
+
 #define attn_row_f64 observe
+#define attn_add_alibi_f64 __CPROVER_uninterpreted_alibi
 #include PROOF_SOURCE
 #undef attn_row_f64
+#undef attn_add_alibi_f64
 
 /* C9 proves what attn_sees_band is; here it is an arbitrary function of its arguments. */
 int __CPROVER_uninterpreted_band(int causal, int64_t offset, int64_t left, int64_t right,
@@ -280,7 +285,7 @@ static attn_real spec_bias(int b, int h, int i, int j) {
     if (has(ATTEST_ALIBI)) {
         const int64_t away = i + spec_offset(b) - j; /* at most 2^62 + SQ + SK */
         const attn_real slope = slopes0[SLOPES_RANK == 1 ? h : b * HQ + h];
-        bias = SUB(bias, MUL(slope, FROM_INT(away < 0 ? -away : away)));
+        bias = __CPROVER_uninterpreted_alibi(bias, slope, away < 0 ? -away : away);
     }
     return bias;
 }
@@ -399,6 +404,10 @@ int main(void) {
     PROVE(!done || good.options, "C17 scale, softcap and sink");
     PROVE(!done || good.out, "C17 outputs hold the row's answer");
     PROVE(!done || good.lse, "C17 LSE holds the row's answer");
+    const attn_real x = nondet_scalar(), y = nondet_scalar();
+    const int64_t away = nondet_long();
+    PROVE(same_words(ATTN_NAME(attn_add_alibi)(x, y, away), SUB(x, MUL(y, FROM_INT(away)))),
+          "C17 ALiBi is bias minus slope times distance");
     PROVE(kept, "C17 inputs kept");
     PROVE(gaps, "C17 nothing written but the outputs");
     PROVE(readable, "C17 what attn_row reads is readable");
