@@ -3,11 +3,11 @@
 
 .PHONY: prove prove-quick prove-long claims
 
-prove: ## re-check every claim (CLAIM=C4: one), under 20 minutes on two cores
+prove: ## re-check every claim (CLAIM=C4: one), under 25 minutes on two cores
 	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run $(addprefix --claim ,$(CLAIM)) \
 	    $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
 
-prove-quick: ## the quick proofs and their twins, under a minute
+prove-quick: ## the quick proofs and their twins, under 90 seconds
 	@eval "$$(ci/deps --env)" && $(PYTHON) proofs/run --quick $(if $(PROVE_JOBS),--jobs $(PROVE_JOBS))
 
 prove-long: ## the proofs that take longer; goes on where it was stopped
@@ -16,4 +16,4 @@ prove-long: ## the proofs that take longer; goes on where it was stopped
 check-full: prove-long
 
 claims: ## write spec/claims.md from the claims and their results
-	@$(PYTHON) proofs/claims.py > spec/claims.md.new && mv spec/claims.md.new spec/claims.md
+	@$(PYTHON) proofs/runner/page.py > spec/claims.md.new && mv spec/claims.md.new spec/claims.md

@@ -22,7 +22,7 @@ exhaustive: exhaustive-elementary ## every exhaustive sweep (half an hour on two
 
 .PHONY: exhaustive-elementary
 exhaustive-elementary: $(exhaustive_results) ## exp, log, tanh on all binary32 inputs, recorded
-	$(PYTHON) proofs/exhaustive/record.py $(exhaustive_results)
+	$(PYTHON) proofs/C05-elementary-functions/record.py $(exhaustive_results)
 
 define exhaustive_rule
 $(call set_result,$(1)): $(exhaustive_sources) $(exhaustive_headers)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recorded exhaustive sweeps passed, and were made on the sources that are here now.
 
-usage: test_exhaustive_fresh.py [RECORD], default proofs/exhaustive/results.json"""
+usage: test_exhaustive_fresh.py [RECORD], default proofs/C05-elementary-functions/sweeps.json"""
 
 import json
 import pathlib
@@ -10,7 +10,8 @@ import sys
 
 from support.tap import Tap
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "proofs/exhaustive"))
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "proofs/C05-elementary-functions"))
 sys.dont_write_bytecode = True
 import record  # noqa: E402
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "proof.h"
+#include "proofs/harness/proof.h"
 #include "reference/kernel/row.h"
 
 attn_real narrow_last_exp, narrow_last_log_argument;

@@ -7,7 +7,7 @@
 #ifndef ATTN_PROOF_PASS_H
 #define ATTN_PROOF_PASS_H
 
-#include "proof.h"
+#include "proofs/harness/proof.h"
 #include "reference/kernel/row.h"
 
 attn_real nondet_scalar(void);

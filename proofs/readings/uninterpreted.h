@@ -10,6 +10,9 @@
  * as the formula has distinct terms. A harness has a few thousand terms, the domain 65536 words.
  * The constants are functions of nothing, not literals, so that none is assumed to differ from
  * another; a comparison gives an arbitrary truth value.
+ *
+ * The shell passes scalars through attn_load and attn_store as double: with 64 bits the word is a
+ * double, so that they carry it whole. A harness compares words with same_words, never with ==.
  */
 #ifndef ATTN_READING_UNINTERPRETED_H
 #define ATTN_READING_UNINTERPRETED_H
@@ -18,7 +21,9 @@
 #define PROOF_WORD 16
 #endif
 
-#if PROOF_WORD == 32
+#if PROOF_WORD == 64
+typedef double attn_real;
+#elif PROOF_WORD == 32
 typedef uint32_t attn_real;
 #else
 typedef uint16_t attn_real;
