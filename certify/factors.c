@@ -83,7 +83,7 @@ double attest_kernel_cost(int64_t rows, int64_t keys, int64_t sizes) {
 }
 
 double attest_oracle_cost(int64_t rows, int64_t keys, int64_t sizes) {
-    return (double)rows * (double)keys * (140 + 3 * (double)sizes);
+    return (double)rows * ((double)keys * (140 + 3 * (double)sizes) + 60 * (double)sizes + 1000);
 }
 
 static double cost_of(const attest_case *c) {
