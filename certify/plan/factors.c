@@ -83,7 +83,7 @@ double attest_kernel_cost(int64_t rows, int64_t keys, int64_t sizes) {
 }
 
 double attest_oracle_cost(int64_t rows, int64_t keys, int64_t sizes) {
-    return (double)rows * (double)keys * (140 + 3 * (double)sizes);
+    return (double)rows * ((double)keys * (140 + 3 * (double)sizes) + 60 * (double)sizes + 1000);
 }
 
 static double cost_of(const attest_case *c) {
@@ -215,19 +215,21 @@ static void set_kinds(attest_case *c, const int *row) {
     c->slopes_rank = row[ALIBI] == 2 ? 2 : 1;
 }
 
-/* A side of a window: any reach from none to all keys. */
-static int64_t draw_reach(attest_draws *draws, int64_t keys) {
-    return log_uniform(draws, 1, keys + 1) - 1;
+/* A side of a window: any reach from none to all keys, or one whose edge is before the last row, so
+ * that there is a key beyond it. */
+static int64_t draw_reach(attest_draws *draws, const attest_case *c) {
+    const int64_t inside = c->queries < c->keys ? c->queries : c->keys;
+    return log_uniform(draws, 1, attest_draw_below(draws, 2) ? inside : c->keys + 1) - 1;
 }
 
 static void draw_window(attest_draws *draws, int level, attest_case *c) {
     if (level == 3) {
         c->window_size = log_uniform(draws, 1, c->keys + 1);
     } else if (level > 0) {
-        c->window_left = draw_reach(draws, c->keys);
+        c->window_left = draw_reach(draws, c);
         c->window_right = level == 2                            ? ATTEST_UNBOUNDED
                           : attest_draw_below(draws, 3) == 0 ? 0
-                                                                : draw_reach(draws, c->keys);
+                                                                : draw_reach(draws, c);
         if (level == 1 && attest_draw_below(draws, 6) == 0) {
             c->window_left = ATTEST_UNBOUNDED;
         }
@@ -503,7 +505,7 @@ static void plan_preset(attest_plan *plan, int number, double most) {
 
 void attest_factors_plan(attest_plan *plan) {
     const double second = 1e9;
-    const double budget = attest_plan_by_level(plan, 1, 65, 1500, 9000) * second;
+    const double budget = attest_plan_by_level(plan, 1, 130, 3000, 18000) * second;
     const double unit = attest_plan_by_level(plan, 1, 3, 10, 30) * 1e6;
     plan_compound(plan, budget, unit);
     for (int number = 0; number < MODELS * USES && plan->level > ATTEST_SMOKE; number++) {
