@@ -8,7 +8,6 @@ An entry replaces the one of the same function, compiler and flags. It carries t
 sources it was measured on and of the contract it checked, so that a test can tell when it is stale.
 """
 
-import hashlib
 import json
 import pathlib
 import re
@@ -38,17 +37,9 @@ def contract(function):
     return {label: text.strip() for label, text in clauses if label not in NOT_SWEPT}
 
 
-def sha256(data):
-    return hashlib.sha256(data).hexdigest()
-
-
-def hashes(function):
-    text = json.dumps(contract(function), sort_keys=True)
-    return {
-        "sources": {name: sha256(contents.content(book.find("reference/" + name)))
-                    for name in SOURCES[function]},
-        "contract": sha256(text.encode()),
-    }
+def measured_on(function):
+    sources = [book.find("reference/" + name) for name in SOURCES[function]]
+    return contents.digest(sources, json.dumps(contract(function), sort_keys=True))
 
 
 def key(entry):
@@ -61,7 +52,7 @@ def main(paths):
     for path in paths:
         for line in pathlib.Path(path).read_text().splitlines():
             entry = json.loads(line)
-            entry["sha256"] = hashes(entry["function"])
+            entry["digest"] = measured_on(entry["function"])
             merged[key(entry)] = entry
     RESULTS.write_text(json.dumps([merged[k] for k in sorted(merged)], indent=1) + "\n")
 
