@@ -341,11 +341,13 @@ def usage_errors_are_exit_2(_):
 @test
 def no_check_takes_more_than_its_share_of_quick(folder):
     """Quick is a minute on two cores, which is 1.2e10 multiplications for a kernel of plain loops. A
-    report counts them, so that no clock is needed; a quarter of the cases will do."""
+    report counts them, so that no clock is needed; a quarter of the cases will do. The compound cases of
+    `oracle` fill what the others leave."""
     shares = certify(folder, "share", "--shard", "1/4", level="quick")[1]["checks"]
-    assert sum(check["work"] for check in shares) > 1e7, "nothing was counted"
+    total = sum(check["work"] for check in shares)
+    assert 1e7 < total <= 0.8 * 1.2e10 / 4, total
     for check in shares:
-        assert check["work"] <= 0.15 * 1.2e10 / 4, check
+        assert check["work"] <= (0.7 if check["name"] == "oracle" else 0.15) * 1.2e10 / 4, check
 
 
 @test
