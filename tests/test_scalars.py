@@ -87,7 +87,8 @@ def verdict(planted):
 def main():
     done = subprocess.run([CHECK], capture_output=True, text=True, check=False)
     tap = Tap()
-    tap.report(done.returncode == 0, "the proved files use the layer, and have one text", done.stdout + done.stderr)
+    tap.report(done.returncode == 0, "the proved files use the layer, and have one text",
+               done.stdout + done.stderr)
     for name, planted in ALLOWED.items():
         done = verdict(planted)
         tap.report(done.returncode == 0, f"allowed: {name}", done.stdout + done.stderr)

@@ -72,7 +72,8 @@ def certify(build, kernel, level, folder):
     return {"killed": bool(bad) or bool(report["load_error"]),
             "certified": report["certificate"]["certified"],
             "check": bad[0]["check"] if bad else None, "case": bad[0]["line"] if bad else None,
-            "seconds": round(sum(case["seconds"] for case in report["cases"]), 3), "run_seconds": round(seconds, 2),
+            "seconds": round(sum(case["seconds"] for case in report["cases"]), 3),
+            "run_seconds": round(seconds, 2),
             "classes": named_classes(done.stdout),
             "failed": sorted(name for name, state in requirements.items() if state == "failed"),
             "passed": sorted(name for name, state in requirements.items() if state == "passed")}

@@ -115,7 +115,8 @@ def option_fields(rng, defect, sizes, on):
         whole = rng.random() < 0.3
         line["window"] = "{}/{}".format(
             log_uniform(rng, min(far(defect) + 1, keys), keys) if not whole else rng.randint(1, keys),
-            rng.choice([-1, 0, log_uniform(rng, 1, keys), log_uniform(rng, min(far(defect) + 1, keys), keys)]))
+            rng.choice([-1, 0, log_uniform(rng, 1, keys),
+                        log_uniform(rng, min(far(defect) + 1, keys), keys)]))
     if on["lengths"]:
         low = 0 if empty else max(low_of(defect, "length"), low_of(defect, "visible"),
                                   low_of(defect, "key") + (rng.random() < 0.5), 1)
