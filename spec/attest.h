@@ -14,8 +14,9 @@
  *   - Every struct that may grow starts with its size in bytes as its writer compiled it. A reader
  *     treats fields beyond that size as zero. The host never passes a smaller struct than the
  *     version it was asked for.
- *   - A feature bit the kernel does not know, or a reserved field that is not zero, must be answered
- *     ATTEST_UNSUPPORTED (ERR-02). Nothing is written on any return value but ATTEST_OK (ERR-01).
+ *   - A feature bit the kernel does not know, or a reserved field that is not zero, must be
+ *     answered ATTEST_UNSUPPORTED (ERR-02). Nothing is written on any return value but ATTEST_OK
+ *     (ERR-01).
  *   - No C++ exception, signal or longjmp crosses this interface.
  */
 #ifndef ATTEST_H
@@ -39,7 +40,7 @@ typedef int32_t attest_status;
 #define ATTEST_NO_MEMORY 3   /* an allocation failed, or the workspace is too small */
 #define ATTEST_INTERNAL 4    /* the kernel failed for a reason of its own */
 
-/* -------------------------------------------------------------------------------- data types --- */
+/* ------------------------------------------------------------------------------ data types --- */
 typedef uint32_t attest_dtype;
 #define ATTEST_F32 1u  /* IEEE binary32 */
 #define ATTEST_F64 2u  /* IEEE binary64 */
@@ -61,10 +62,11 @@ typedef struct attest_tensor {
     uint32_t rank;
 } attest_tensor;
 
-/* ---------------------------------------------------------------------------------- features --- */
+/* -------------------------------------------------------------------------------- features --- */
 /*
  * One bit an option. In a problem: the option is in force. In a descriptor: the kernel can do it.
- * A bit that is absent from a problem asks for the default, which the profile binds (spec/profiles).
+ * A bit that is absent from a problem asks for the default, which the profile binds
+ * (spec/profiles).
  */
 #define ATTEST_CAUSAL (UINT64_C(1) << 0)      /* key j visible to row i only if j <= i + offset */
 #define ATTEST_OFFSETS (UINT64_C(1) << 1)     /* offset = offsets[b]; else the profile's corner */
@@ -83,7 +85,7 @@ typedef struct attest_tensor {
 
 #define ATTEST_UNBOUNDED INT64_C(-1) /* a window side without limit */
 
-/* ----------------------------------------------------------------------------------- problem --- */
+/* --------------------------------------------------------------------------------- problem --- */
 /*
  * One call. Shapes (SEM-01): q [B,Hq,Sq,D]  k [B,Hkv,Sk,D]  v [B,Hkv,Sk,Dv]  o [B,Hq,Sq,Dv]
  *   lse [B,Hq,Sq]; mask: rank 0..4, right-aligned against [B,Hq,Sq,Sk], each axis equal or 1;
@@ -120,7 +122,7 @@ typedef struct attest_problem {
     uint64_t reserved[15];
 } attest_problem;
 
-/* ------------------------------------------------------------------------------------ claims --- */
+/* ---------------------------------------------------------------------------------- claims --- */
 /* Shape capabilities, beside the feature bits. */
 #define ATTEST_CAN_GQA (UINT64_C(1) << 0)         /* Hq a multiple of Hkv, not only equal */
 #define ATTEST_CAN_DV (UINT64_C(1) << 1)          /* Dv different from D */
@@ -129,14 +131,14 @@ typedef struct attest_problem {
 #define ATTEST_CAN_MIXED_TYPES (UINT64_C(1) << 4) /* q, k/v and o of different types */
 #define ATTEST_ALL_SHAPES ((UINT64_C(1) << 5) - 1)
 
-/* Isolation (ISO-01..05): what invisible K and V may hold without reaching a result, bit for bit. */
+/* Isolation (ISO-01..05): what invisible K and V may hold without reaching a result, bitwise. */
 #define ATTEST_ISOLATION_NONE 0u     /* no promise: never certified */
 #define ATTEST_ISOLATION_FINITE 1u   /* ordinary finite values */
 #define ATTEST_ISOLATION_EXTREME 2u  /* also huge and denormal ones */
 #define ATTEST_ISOLATION_BAD_KEYS 3u /* also Inf and NaN in K */
 #define ATTEST_ISOLATION_FULL 4u     /* also Inf and NaN in V: anything at all */
 
-/* Determinism (DET-01..08): repeat and history are required of all; these are claimed, bit for bit. */
+/* Determinism (DET-01..08): repeat and history are required of all; these are claimed, bitwise. */
 #define ATTEST_SAME_THREADS (UINT64_C(1) << 0)  /* whatever the thread count */
 #define ATTEST_SAME_POSITION (UINT64_C(1) << 1) /* wherever in the batch the entry stands */
 #define ATTEST_SAME_BATCH (UINT64_C(1) << 2)    /* whatever the batch size */
@@ -144,7 +146,7 @@ typedef struct attest_problem {
 #define ATTEST_SAME_DECODE (UINT64_C(1) << 4)   /* prefill equals one query at a time */
 #define ATTEST_SAME_PREFIX (UINT64_C(1) << 5)   /* keys that no row sees may be absent */
 
-/* ------------------------------------------------------------------------------- descriptor ---- */
+/* ----------------------------------------------------------------------------- descriptor ---- */
 /*
  * Lives as long as the object is loaded. Only what is declared here is required of the kernel, and
  * all of it: ATTEST_UNSUPPORTED inside the declared capabilities is a failure (CAP-02).
@@ -157,24 +159,25 @@ typedef struct attest_kernel {
     const char *name;    /* never NULL; at most 63 printable ASCII characters, like the next four */
     const char *vendor;  /* or NULL */
     const char *version; /* or NULL */
-    const char *profile; /* conventions for defaults: a file in spec/profiles; NULL means "attest" */
-    const char *model;   /* arithmetic, as in spec/error-model.md, e.g. "f32-strict" */
+    const char
+        *profile;      /* conventions for defaults: a file in spec/profiles; NULL means "attest" */
+    const char *model; /* arithmetic, as in spec/error-model.md, e.g. "f32-strict" */
 
-    uint64_t features; /* ATTEST_CAUSAL ... */
-    uint64_t shapes;   /* ATTEST_CAN_... */
-    uint64_t dtypes;   /* bit (1 << ATTEST_F32) ...: types of q, k, v, o */
+    uint64_t features;     /* ATTEST_CAUSAL ... */
+    uint64_t shapes;       /* ATTEST_CAN_... */
+    uint64_t dtypes;       /* bit (1 << ATTEST_F32) ...: types of q, k, v, o */
     int64_t max_head_size; /* largest D and Dv; 0 means no limit */
     int64_t max_queries;   /* largest Sq; 0 means no limit */
     int64_t max_keys;      /* largest Sk; 0 means no limit */
 
     /* Claims. Less than the full domain or isolation certifies as "restricted". */
-    double max_abs_score;  /* |scale * q.k| + |bias| this kernel promises to handle; 0: no limit */
-    double exp_ulps;       /* accuracy of its exp in ulps of its arithmetic; 0: the model's */
-    uint32_t finite_only;  /* 1: promises nothing for Inf and NaN in visible data */
-    uint32_t isolation;    /* ATTEST_ISOLATION_... */
-    uint64_t determinism;  /* ATTEST_SAME_... */
-    uint32_t reentrant;    /* 1: calls from several threads at once are safe */
-    uint32_t alignment;    /* bytes `data` of each tensor is aligned to; a power of two or 0 */
+    double max_abs_score; /* |scale * q.k| + |bias| this kernel promises to handle; 0: no limit */
+    double exp_ulps;      /* accuracy of its exp in ulps of its arithmetic; 0: the model's */
+    uint32_t finite_only; /* 1: promises nothing for Inf and NaN in visible data */
+    uint32_t isolation;   /* ATTEST_ISOLATION_... */
+    uint64_t determinism; /* ATTEST_SAME_... */
+    uint32_t reentrant;   /* 1: calls from several threads at once are safe */
+    uint32_t alignment;   /* bytes `data` of each tensor is aligned to; a power of two or 0 */
 
     /*
      * Pure: looks at metadata alone (data pointers are NULL), has no side effect, gives the same
