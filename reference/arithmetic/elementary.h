@@ -16,8 +16,8 @@
  * so the binary32 three are monotone wherever they are ordered; the sweep checks that on its own.
  *
  * The ACSL contracts are what callers may rely on in a proof. They are not proved by WP on the
- * bodies: tests/support/exhaustive_elementary.c evaluates every binary32 clause on every input. The clause
- * "value" says that the result depends on the argument alone, as the bodies read no state.
+ * bodies: tests/support/exhaustive_elementary.c evaluates every binary32 clause on every input. The
+ * clause "value" says that the result depends on the argument alone, as the bodies read no state.
  */
 #ifndef ATTN_ELEMENTARY_H
 #define ATTN_ELEMENTARY_H

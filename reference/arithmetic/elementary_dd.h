@@ -19,29 +19,23 @@ typedef struct {
  */
 attn_dd attn_exp_dd(double x, int *exponent);
 
-static inline uint64_t attn_bits_of(double x)
-{
+static inline uint64_t attn_bits_of(double x) {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-static inline double attn_of_bits(uint64_t u)
-{
+static inline double attn_of_bits(uint64_t u) {
     double x;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 
 /* 2^e, exactly, for -1022 <= e <= 1023. */
-static inline double attn_pow2(int e)
-{
-    return attn_of_bits((uint64_t)(e + 1023) << 52);
-}
+static inline double attn_pow2(int e) { return attn_of_bits((uint64_t)(e + 1023) << 52); }
 
 /* a + b without error. Needs a == 0 or |a| >= |b|, or a sum that is exact in binary64. */
-static inline attn_dd attn_fast_two_sum(double a, double b)
-{
+static inline attn_dd attn_fast_two_sum(double a, double b) {
     double s = a + b;
     attn_dd r = {s, (a - s) + b};
     return r;
@@ -53,8 +47,7 @@ static inline attn_dd attn_fast_two_sum(double a, double b)
  * with an odd last bit stands for everything strictly between two binary64 numbers) keeps the
  * conversion from seeing a tie that is not there, also where the result is subnormal.
  */
-static inline float attn_dd_to_f32(attn_dd a, double scale)
-{
+static inline float attn_dd_to_f32(attn_dd a, double scale) {
     uint64_t u = attn_bits_of(a.hi);
     if (a.lo != 0 && (u & 1) == 0)
         u = (a.lo > 0) == (a.hi > 0) ? u + 1 : u - 1;

@@ -58,8 +58,7 @@ static const double STEP_C2 = 0x1.cf79abc9e3b3ap-45;
 
 enum { OFFSET = 1088 }; /* in powers of two; exp(-746) > 2^-1077 */
 
-attn_dd attn_exp_dd(double x, int *exponent)
-{
+attn_dd attn_exp_dd(double x, int *exponent) {
     /* Beside an offset that keeps it positive, truncation of k + 1/2 is rounding to nearest. */
     unsigned n = (unsigned)(x * INV_STEP + (32 * OFFSET + 0.5));
     int k = (int)n - 32 * OFFSET;
@@ -73,8 +72,7 @@ attn_dd attn_exp_dd(double x, int *exponent)
     return attn_fast_two_sum(t, t * q + exp2_table[j][1]);
 }
 
-float attn_expf(float x)
-{
+float attn_expf(float x) {
     if (x != x)
         return x;
     if (x > 0x1.62e42ep+6f) /* the largest x whose exp rounds to a finite number */
@@ -90,15 +88,13 @@ float attn_expf(float x)
  * Rounds (hi + lo) * 2^e < 2^-1022 once to a multiple of 2^-1074: the last bit of a binary64
  * number in [grid, 2 grid) is worth 2^(-1074 - e), so the sum rounds where the result must.
  */
-static double round_to_subnormal(attn_dd y, int e)
-{
+static double round_to_subnormal(attn_dd y, int e) {
     double grid = attn_pow2(-1022 - e);
     attn_dd s = attn_fast_two_sum(grid, y.hi);
     return ((s.hi + (s.lo + y.lo)) - grid) * attn_pow2(e + 1022) * 0x1p-1022;
 }
 
-double attn_exp(double x)
-{
+double attn_exp(double x) {
     if (x != x)
         return x;
     if (x > 0x1.62e42fefa39efp+9) /* the largest x whose exp rounds to a finite number */

@@ -76,8 +76,7 @@ static const double LN2_HI = 0x1.62e42fefa38p-1;
 static const double LN2_LO = 0x1.ef35793c7673p-45;
 
 /* log(x) = hi + lo for finite x > 0, relative error below 2^-58. */
-static attn_dd log_dd(double x)
-{
+static attn_dd log_dd(double x) {
     int e = 0;
     if (x < 0x1p-1022) { /* subnormal */
         x *= 0x1p+54;
@@ -102,8 +101,7 @@ static attn_dd log_dd(double x)
     return attn_fast_two_sum(s.hi, s.lo + low);
 }
 
-float attn_logf(float x)
-{
+float attn_logf(float x) {
     if (x != x || x == INFINITY)
         return x;
     if (x == 0)
@@ -113,8 +111,7 @@ float attn_logf(float x)
     return attn_dd_to_f32(log_dd(x), 1.0);
 }
 
-double attn_log(double x)
-{
+double attn_log(double x) {
     if (x != x || x == (double)INFINITY)
         return x;
     if (x == 0)

@@ -14,8 +14,7 @@
 #include "reference/arithmetic/elementary_dd.h"
 
 /* a * b without error (Dekker's product on Veltkamp's halves of 26 bits). */
-static attn_dd two_prod(double a, double b)
-{
+static attn_dd two_prod(double a, double b) {
     double ca = a * 134217729.0, cb = b * 134217729.0; /* 2^27 + 1 */
     double ah = ca - (ca - a), al = a - ah;
     double bh = cb - (cb - b), bl = b - bh;
@@ -24,8 +23,7 @@ static attn_dd two_prod(double a, double b)
     return r;
 }
 
-static attn_dd tanh_series(double a)
-{
+static attn_dd tanh_series(double a) {
     /* Coefficients 2^2n (2^2n - 1) B_2n / (2n)! of a^(2n-1), as exact fractions. */
     double z = a * a;
     double p = -929569.0 / 638512875 + z * (6404582.0 / 10854718875);
@@ -34,8 +32,7 @@ static attn_dd tanh_series(double a)
     return attn_fast_two_sum(a, a * z * p);
 }
 
-static attn_dd tanh_by_exp(double a)
-{
+static attn_dd tanh_by_exp(double a) {
     int e;
     attn_dd y = attn_exp_dd(2 * a, &e);
     double scale = attn_pow2(e);
@@ -50,8 +47,7 @@ static attn_dd tanh_by_exp(double a)
 }
 
 /* tanh(a) = hi + lo for a > 0. */
-static attn_dd tanh_dd(double a)
-{
+static attn_dd tanh_dd(double a) {
     if (a < 0x1.1p-3)
         return tanh_series(a);
     if (a > 22.0) { /* 1 - tanh(a) < 2^-62: the last binary64 number before 1 is 2^-53 away */
@@ -61,16 +57,14 @@ static attn_dd tanh_dd(double a)
     return tanh_by_exp(a);
 }
 
-float attn_tanhf(float x)
-{
+float attn_tanhf(float x) {
     if (x != x || x == 0)
         return x;
     float y = attn_dd_to_f32(tanh_dd(x < 0 ? -x : x), 1.0);
     return x < 0 ? -y : y;
 }
 
-double attn_tanh(double x)
-{
+double attn_tanh(double x) {
     if (x != x || x == 0)
         return x;
     double y = tanh_dd(x < 0 ? -x : x).hi;

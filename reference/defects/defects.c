@@ -36,8 +36,8 @@ static int64_t kv_head(const attest_evaluator *e, int64_t h) {
 
 static double alibi(const attest_evaluator *e, attest_place_of_row at, int64_t j) {
     const attest_tensor *slopes = &e->p->slopes;
-    double slope = slopes->rank == 2 ? load(e, slopes, at.b, at.h, 0, 0)
-                                     : load(e, slopes, at.h, 0, 0, 0);
+    double slope =
+        slopes->rank == 2 ? load(e, slopes, at.b, at.h, 0, 0) : load(e, slopes, at.h, 0, 0, 0);
     int64_t offset = e->on[ATTEST_ALIBI_NOT_SHIFTED] ? 0 : attest_defect_offset_of(e, at.b);
     double steps = (double)(at.i + offset - j);
     if (e->on[ATTEST_ALIBI_BY_KEY]) {
@@ -158,8 +158,8 @@ static double softmax(attest_evaluator *e, attest_place_of_row at, double maximu
             e->weight[j] = 0;
         }
         if (e->on[ATTEST_WEIGHTS_BF16] || e->on[ATTEST_WEIGHTS_F16]) {
-            e->weight[j] = attn_round_to(e->on[ATTEST_WEIGHTS_F16] ? ATTEST_F16 : ATTEST_BF16,
-                                         e->weight[j]);
+            e->weight[j] =
+                attn_round_to(e->on[ATTEST_WEIGHTS_F16] ? ATTEST_F16 : ATTEST_BF16, e->weight[j]);
         }
     }
     double logarithm = attn_log(e->on[ATTEST_LSE_WITHOUT_SINK] ? keys_alone : sum);
@@ -197,8 +197,9 @@ static void empty_weights(attest_evaluator *e, attest_place_of_row at, double *l
     }
     for (int64_t j = 0; j < e->n->keys; j++) {
         e->visible[j] = form != ATTN_EMPTY_ZERO;
-        e->weight[j] = form == ATTN_EMPTY_NAN ? (double)NAN
-                       : form == ATTN_EMPTY_ZERO ? 0 : 1 / (double)e->n->keys;
+        e->weight[j] = form == ATTN_EMPTY_NAN    ? (double)NAN
+                       : form == ATTN_EMPTY_ZERO ? 0
+                                                 : 1 / (double)e->n->keys;
     }
 }
 
@@ -261,11 +262,11 @@ static int open_evaluator(attest_evaluator *e, const attn_normal *n, const attes
                           size_t count) {
     size_t keys = n->keys ? (size_t)n->keys : 1;
     *e = (attest_evaluator){.n = n,
-                     .p = n->problem,
-                     .score = calloc(keys, sizeof *e->score),
-                     .weight = calloc(keys, sizeof *e->weight),
-                     .visible = calloc(keys, 1),
-                     .stage = ATTEST_STAGE_BIASED};
+                            .p = n->problem,
+                            .score = calloc(keys, sizeof *e->score),
+                            .weight = calloc(keys, sizeof *e->weight),
+                            .visible = calloc(keys, 1),
+                            .stage = ATTEST_STAGE_BIASED};
     for (size_t k = 0; k < count; k++) {
         e->on[defects[k]] = 1;
     }

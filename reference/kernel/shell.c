@@ -106,8 +106,7 @@ static const attn_real *bias_row(const attn_normal *n, int64_t b, int64_t h, int
     return s->bias;
 }
 
-static row_problem gather(const attn_normal *n, int64_t b, int64_t h, int64_t i,
-                          const scratch *s) {
+static row_problem gather(const attn_normal *n, int64_t b, int64_t h, int64_t i, const scratch *s) {
     const attest_problem *p = n->problem;
     int64_t kv_head = attn_kv_head(n, h);
     for (int64_t j = 0; j < n->keys; j++) {
@@ -148,8 +147,8 @@ static void fill_empty_row(const attn_normal *n, int64_t b, int64_t h, scratch *
         for (int64_t j = 0; j < n->keys; j++) {
             s->visible[j] = 1;
             s->exps[j] = ONE;
-            s->v[j] = typed_row(&n->problem->v, b, attn_kv_head(n, h), j,
-                                s->v_copy + j * n->value_size);
+            s->v[j] =
+                typed_row(&n->problem->v, b, attn_kv_head(n, h), j, s->v_copy + j * n->value_size);
         }
         size_t keys = (size_t)n->keys;
         ATTN_NAME(attn_row_divide)(s->weights, s->exps, s->visible, keys, FROM_INT(n->keys));

@@ -44,10 +44,10 @@ void attn_bound_problem(attn_bound *bound, const attn_model *m, const attn_norma
     additions += (normal->features & ATTEST_ALIBI) ? 1 : 0;
     double narrow_score = has(m->narrow, ATTN_NARROW_SCORE);
 
-    double dot_log = one * (1 + attn_depth(m, normal->head_size) + m->scale_roundings +
-                            m->score_roundings) +
-                     narrow * (round_q + round_k + has(m->narrow, ATTN_NARROW_SCALE) +
-                               has(m->narrow, ATTN_NARROW_SCALED_Q) + narrow_score);
+    double dot_log =
+        one * (1 + attn_depth(m, normal->head_size) + m->scale_roundings + m->score_roundings) +
+        narrow * (round_q + round_k + has(m->narrow, ATTN_NARROW_SCALE) +
+                  has(m->narrow, ATTN_NARROW_SCALED_Q) + narrow_score);
     double finish_log = one * (additions + m->score_roundings) + narrow * narrow_score;
     double softcap = (normal->features & ATTEST_SOFTCAP) ? p->softcap : 0;
     *bound = (attn_bound){
@@ -68,9 +68,9 @@ void attn_bound_problem(attn_bound *bound, const attn_model *m, const attn_norma
         .finish = attn_expm1_up(finish_log),
         .alibi_tiny = (normal->features & ATTEST_ALIBI) ? 2 * eta : 0, /* of the slope */
         .finish_tiny = 8 * (eta + (narrow_score + has(m->narrow, ATTN_NARROW_ALIBI)) * operand_eta),
-        .sink = attn_expm1_up(one * ((double)must_round(p->sinks.dtype, &m->score) +
-                                     m->score_roundings) +
-                              narrow * narrow_score),
+        .sink = attn_expm1_up(
+            one * ((double)must_round(p->sinks.dtype, &m->score) + m->score_roundings) +
+            narrow * narrow_score),
         .sink_tiny = 4 * (eta + narrow_score * operand_eta),
         .argument = attn_expm1_up(m->argument_roundings * one),
         .shift = m->shift_roundings * one,
@@ -157,13 +157,13 @@ void attn_bound_row(const attn_bound *k, int64_t keys, int has_sink, attn_row_bo
     row->rescales = rescales;
     row->exponent = log_ulps(m->exp_ulps, m->score.u) + m->score.eta;
     row->rescale = row->exponent + sum;
-    row->numerator = weight + k->round_v * log_rounding(m->operand.u) +
-                     sum * (1 + attn_depth(m, keys));
+    row->numerator =
+        weight + k->round_v * log_rounding(m->operand.u) + sum * (1 + attn_depth(m, keys));
     row->denominator = weight + sum * attn_depth(m, terms);
 }
 
-double attn_weight_error(const attn_bound *k, const attn_row_bound *row, double score,
-                         double error, double slop, double larger) {
+double attn_weight_error(const attn_bound *k, const attn_row_bound *row, double score, double error,
+                         double slop, double larger) {
     const attn_model *m = k->model;
     double slack = m->rescale_slack;
     double rescales = larger < row->rescales ? larger : row->rescales;
@@ -210,8 +210,7 @@ double attn_output_error(const attn_bound *k, const attn_row_bound *row, double 
     double lost = ((1 + row->rescales) * m->exp_floor + m->weight.eta) * v_sum +
                   row->terms * (3 * m->sum.eta + k->round_v * m->operand.eta);
     double numerator = weighted + 4 * largest_weight(m) * lost;
-    double division = 2 * log_rounding(m->sum.u) +
-                      4 * m->sum.eta * row->terms * largest_weight(m);
+    double division = 2 * log_rounding(m->sum.u) + 4 * m->sum.eta * row->terms * largest_weight(m);
     double factor = denominator / (1 - denominator); /* exact / computed - 1 */
     double grown = attn_expm1_up(division);
     double spread = factor + grown + factor * grown;

@@ -13,34 +13,34 @@
 
 /* Magnitudes of one key, from which the error of its score follows (section 3). */
 typedef struct attn_key_facts {
-    double raw;     /* sum |q||k| */
-    double k_sum;   /* sum |k| */
-    double k_max;   /* largest |k| */
-    double linear;  /* scale * q.k */
-    double bent;    /* after softcap; equal to linear without */
-    double mask;    /* additive mask, signed */
-    double alibi;   /* slope * distance, signed */
+    double raw;    /* sum |q||k| */
+    double k_sum;  /* sum |k| */
+    double k_max;  /* largest |k| */
+    double linear; /* scale * q.k */
+    double bent;   /* after softcap; equal to linear without */
+    double mask;   /* additive mask, signed */
+    double alibi;  /* slope * distance, signed */
     double distance;
 } attn_key_facts;
 
 /* What a model makes of one problem: every constant that does not depend on the key. */
 typedef struct attn_bound {
     const attn_model *model;
-    double scale;         /* |scale| */
-    double softcap;       /* 0: none */
-    double dot;           /* relative to |scale| sum |q||k| */
-    double dot_tiny;      /* absolute */
-    double k_tiny;        /* relative to sum |k| */
-    double q_tiny;        /* relative to sum |q| */
-    double raw_tiny;      /* relative to sum |q||k| */
-    double ratio;         /* of score / softcap */
-    double cap, cap_tiny; /* of softcap * tanh */
+    double scale;                   /* |scale| */
+    double softcap;                 /* 0: none */
+    double dot;                     /* relative to |scale| sum |q||k| */
+    double dot_tiny;                /* absolute */
+    double k_tiny;                  /* relative to sum |k| */
+    double q_tiny;                  /* relative to sum |q| */
+    double raw_tiny;                /* relative to sum |q||k| */
+    double ratio;                   /* of score / softcap */
+    double cap, cap_tiny;           /* of softcap * tanh */
     double mask, alibi, alibi_tiny; /* the last one relative to the distance */
     double finish, finish_tiny;
     double sink, sink_tiny;
-    double argument, shift; /* of score - maximum, and of the maximum on its own */
+    double argument, shift;           /* of score - maximum, and of the maximum on its own */
     double round_q, round_k, round_v; /* 1 where it is rounded to the operand format */
-    double log2_factor;   /* 1, or log2(e) where the model folds it into scores */
+    double log2_factor;               /* 1, or log2(e) where the model folds it into scores */
 } attn_bound;
 
 void attn_bound_problem(attn_bound *bound, const attn_model *model, const attn_normal *normal);
@@ -71,7 +71,7 @@ typedef struct attn_row_bound {
     double numerator; /* of the path of a weight to the output, rescalings apart */
     double denominator;
     double terms;
-    double rescales;  /* at most this many */
+    double rescales; /* at most this many */
 } attn_row_bound;
 
 /* Fills all but max_high, max_low and largest. */

@@ -44,17 +44,17 @@ typedef struct attn_model {
     attn_format weight;  /* a weight before it meets v */
     attn_format sum;     /* accumulators of the output and of the denominator */
     uint32_t narrow;     /* ATTN_NARROW_... */
-    uint32_t scale_roundings; /* relative errors of scale and of its product with q.k */
-    uint32_t score_roundings; /* extra ones of the finished score, e.g. a factor log2(e) */
-    uint32_t shift_roundings; /* of the row maximum on its own, where it is scaled apart */
+    uint32_t scale_roundings;    /* relative errors of scale and of its product with q.k */
+    uint32_t score_roundings;    /* extra ones of the finished score, e.g. a factor log2(e) */
+    uint32_t shift_roundings;    /* of the row maximum on its own, where it is scaled apart */
     uint32_t argument_roundings; /* of score - maximum */
     double exp_ulps, tanh_ulps, log_ulps; /* of the score's format (log: the sum's) */
-    double exp_floor;       /* exp may be off by this much in absolute terms, when it underflows */
+    double exp_floor; /* exp may be off by this much in absolute terms, when it underflows */
     attn_summation summation;
-    int64_t block;          /* of ATTN_BLOCKED */
-    int64_t rescale_tile;   /* an online softmax rescales once in so many keys or more; 0: never */
-    double rescale_slack;   /* it may leave the maximum stale by this much (natural log units) */
-    double max_abs_score;   /* scores beyond it are outside the domain; 0: no limit */
+    int64_t block;        /* of ATTN_BLOCKED */
+    int64_t rescale_tile; /* an online softmax rescales once in so many keys or more; 0: never */
+    double rescale_slack; /* it may leave the maximum stale by this much (natural log units) */
+    double max_abs_score; /* scores beyond it are outside the domain; 0: no limit */
 } attn_model;
 
 /* The named model, or NULL. */

@@ -13,14 +13,17 @@
 #include "reference/problem/normal.h"
 
 typedef enum attn_kind {
-    ATTN_FINITE,        /* high + low +- radius */
-    ATTN_NAN,           /* must be a NaN */
-    ATTN_POS_INF,       /* must be +inf */
-    ATTN_NEG_INF,       /* must be -inf */
-    ATTN_NONFINITE,     /* an infinity or a NaN: which of them depends on rounding */
-    ATTN_ANY,           /* the profile or the spec leaves it open */
-    ATTN_NO_RADIUS,     /* the model bounds nothing useful here: no verdict (MISTRUSTED) */
-    ATTN_OUT_OF_DOMAIN  /* an intermediate may overflow in this model: no verdict */
+    ATTN_FINITE,    /* high + low +- radius */
+    ATTN_NAN,       /* must be a NaN */
+    ATTN_POS_INF,   /* must be +inf */
+    ATTN_NEG_INF,   /* must be -inf */
+    ATTN_NONFINITE, /* an infinity or a NaN: which of them depends on rounding */
+    /* An LSE whose row is NaN without a NaN in it: the limit of log Z, or the formula's NaN. */
+    ATTN_NAN_OR_POS_INF,
+    ATTN_NAN_OR_NEG_INF,
+    ATTN_ANY,          /* the profile or the spec leaves it open */
+    ATTN_NO_RADIUS,    /* the model bounds nothing useful here: no verdict (MISTRUSTED) */
+    ATTN_OUT_OF_DOMAIN /* an intermediate may overflow in this model: no verdict */
 } attn_kind;
 
 typedef struct attn_enclosure {
@@ -62,7 +65,7 @@ attest_status attn_oracle_row(const attn_normal *normal, const attn_model *model
 
 #define ATTN_OUTSIDE 0
 #define ATTN_INSIDE 1
-#define ATTN_NO_VERDICT (-1) /* ATTN_NO_RADIUS, ATTN_OUT_OF_DOMAIN */
+#define ATTN_NO_VERDICT (-1) /* ATTN_NO_RADIUS, ATTN_OUT_OF_DOMAIN, a reach that is not finite */
 
 /*
  * Is a kernel's value possible? *ratio (may be NULL) is |actual - centre| / (radius + own error):

@@ -133,8 +133,8 @@ static void regular_output(const attn_row_data *row, const attn_oracle_call *cal
     e->high = row->output[c] / row->sum;
     e->own_error = attn_own_output_error(&row->own_quality, row, fabs(e->high), weighted);
     double size = fabs(e->high) + e->own_error;
-    double radius = attn_output_error(&call->bound, &row->bound, row->denominator, size, weighted,
-                                      row->v_sum);
+    double radius =
+        attn_output_error(&call->bound, &row->bound, row->denominator, size, weighted, row->v_sum);
     radius += attn_store_error(&call->model->sum, &call->o_format, size, radius);
     e->radius = radius * row->inflation + 0x1p-1073;
     if (!(size + e->radius <= call->o_format.max)) {
@@ -160,6 +160,8 @@ void attn_finish_output(const attn_row_data *row, const attn_oracle_call *call,
         }
         break;
     case ATTN_ROW_NAN:
+    case ATTN_ROW_ABOVE:
+    case ATTN_ROW_BELOW:
         e->kind = ATTN_NAN;
         break;
     case ATTN_ROW_OUT_OF_DOMAIN:
@@ -214,8 +216,8 @@ static void sink_lse(const attn_row_data *row, const attn_oracle_call *call, att
     bound.max_high = row->sink + error;
     bound.max_low = row->sink - error;
     double weight = attn_weight_error(&call->bound, &bound, row->sink, error, 0, 0);
-    double denominator = attn_denominator_error(&call->bound, &bound,
-                                                attn_expm1_up(weight + bound.denominator));
+    double denominator =
+        attn_denominator_error(&call->bound, &bound, attn_expm1_up(weight + bound.denominator));
     if (!(denominator < 0.5)) {
         e->kind = ATTN_NO_RADIUS;
         return;
@@ -271,6 +273,12 @@ void attn_finish_lse(const attn_row_data *row, const attn_oracle_call *call, att
     switch (row->state) {
     case ATTN_ROW_NAN:
         e->kind = ATTN_NAN;
+        break;
+    case ATTN_ROW_ABOVE:
+        e->kind = ATTN_NAN_OR_POS_INF;
+        break;
+    case ATTN_ROW_BELOW:
+        e->kind = ATTN_NAN_OR_NEG_INF;
         break;
     case ATTN_ROW_OUT_OF_DOMAIN:
         e->kind = ATTN_OUT_OF_DOMAIN;

@@ -232,8 +232,8 @@ static attn_gsl_value lse_value(const row_result *row, int base_2) {
 }
 
 /* A row that sees no key: the profile's word, or the sink alone. */
-static void empty_row(const head_work *w, const attn_gsl_view *view, double sink,
-                      attn_gsl_value *o, attn_gsl_value *lse) {
+static void empty_row(const head_work *w, const attn_gsl_view *view, double sink, attn_gsl_value *o,
+                      attn_gsl_value *lse) {
     static const double lse_of[] = {-INFINITY, INFINITY, 0};
     size_t n = (size_t)view->problem->k.shape[2];
     for (size_t c = 0; c < w->v->size2; c++) {

@@ -42,7 +42,7 @@ void attn_gsl_resolve(attn_gsl_view *view, const attest_problem *p, const attn_p
     *view = (attn_gsl_view){
         .problem = p,
         .profile = profile,
-        .scale = f & ATTEST_SCALE                              ? p->scale
+        .scale = f & ATTEST_SCALE                               ? p->scale
                  : profile->default_scale == ATTN_SCALE_RSQRT_D ? 1 / sqrt((double)p->q.shape[3])
                                                                 : 1,
         .softcap = f & ATTEST_SOFTCAP ? p->softcap : 0,
@@ -123,8 +123,8 @@ static int64_t first_position(const attn_gsl_view *view, int64_t b, int64_t leng
 void attn_gsl_mask(const attn_gsl_view *view, int64_t b, int64_t h, gsl_matrix *visible,
                    gsl_matrix *bias, gsl_matrix *size) {
     const attest_problem *p = view->problem;
-    int64_t length = p->features & ATTEST_KEY_LENGTHS ? integer_at(&p->key_lengths, b)
-                                                      : p->k.shape[2];
+    int64_t length =
+        p->features & ATTEST_KEY_LENGTHS ? integer_at(&p->key_lengths, b) : p->k.shape[2];
     int64_t first = first_position(view, b, length);
     double slope = 0;
     if (view->has_alibi) {

@@ -161,8 +161,7 @@ void attn_row_open(attn_row_data *row, const attn_oracle_call *call, int64_t b, 
             row->keys[row->count++] = j;
         }
     }
-    attn_vector_facts q =
-        attn_load_vector(&p->q, b, h, i, call->padded_d, row->q, row->q_abs);
+    attn_vector_facts q = attn_load_vector(&p->q, b, h, i, call->padded_d, row->q, row->q_abs);
     row->q_sum = q.sum;
     row->q_max = q.max;
     row->q_special = q.special;

@@ -121,11 +121,8 @@ attn_precise_row *attn_mpfr_row(const attn_row_data *row, const attn_oracle_call
         free(vectors);
         return NULL;
     }
-    self->base = (attn_precise_row){.column = mpfr_column,
-                                    .lse = mpfr_lse,
-                                    .release = mpfr_release,
-                                    .row = row,
-                                    .call = call};
+    self->base = (attn_precise_row){
+        .column = mpfr_column, .lse = mpfr_lse, .release = mpfr_release, .row = row, .call = call};
     self->exponent = exponent;
     self->arithmetic = arithmetic_of(bits);
     attn_own_quality_of(&self->base.quality, &self->arithmetic, row, call);

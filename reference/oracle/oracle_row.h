@@ -10,7 +10,7 @@
 #include "reference/oracle/oracle.h"
 
 #define ATTN_BLOCK_ROWS 8 /* at most so many rows share one widening of a key */
-#define ATTN_LANES 8 /* doubles summed side by side; rows of q, k and v are padded to it */
+#define ATTN_LANES 8      /* doubles summed side by side; rows of q, k and v are padded to it */
 
 /* One step of eight doubles; compilers split it to what the machine has. */
 typedef double attn_lanes __attribute__((vector_size(8 * ATTN_LANES), aligned(8), may_alias));
@@ -32,8 +32,8 @@ typedef struct attn_oracle_call {
     const attn_normal *normal;
     const attn_model *model;
     attn_path least_path;
-    attn_bound bound;       /* of the model */
-    attn_model own_model;   /* the binary64 path, as a model */
+    attn_bound bound;     /* of the model */
+    attn_model own_model; /* the binary64 path, as a model */
     attn_bound own_bound;
     attn_format o_format, lse_format;
     int64_t padded_d, padded_dv;
@@ -41,8 +41,10 @@ typedef struct attn_oracle_call {
 
 typedef enum attn_row_state {
     ATTN_ROW_REGULAR,
-    ATTN_ROW_EMPTY,         /* sees no key */
-    ATTN_ROW_NAN,           /* a score or the sink is NaN or +inf, or all are -inf (SPV-01, 02) */
+    ATTN_ROW_EMPTY, /* sees no key */
+    ATTN_ROW_NAN,   /* a score or the sink is NaN (SPV-01) */
+    ATTN_ROW_ABOVE, /* one is +inf: the output is NaN, the LSE may be its limit (SPV-02) */
+    ATTN_ROW_BELOW, /* all are -inf: so it is too */
     ATTN_ROW_OUT_OF_DOMAIN,
     ATTN_ROW_NO_RADIUS
 } attn_row_state;
@@ -70,20 +72,20 @@ typedef struct attn_row_data {
     unsigned char *visible; /* the one array over all keys */
     int64_t *keys;
     attn_key_facts *facts;
-    double *score;     /* binary64; -inf for a key whose weight is 0 */
-    double *own;       /* |score - exact| is at most this */
-    double *exponent;  /* exp(score - shift) */
-    double *weight;    /* exponent * expm1(error of its path to the output), an upper bound */
+    double *score;    /* binary64; -inf for a key whose weight is 0 */
+    double *own;      /* |score - exact| is at most this */
+    double *exponent; /* exp(score - shift) */
+    double *weight;   /* exponent * expm1(error of its path to the output), an upper bound */
 
     double shift, sum; /* largest score; sum of exponents, the sink's included */
     attn_row_bound bound;
-    double denominator;    /* relative error of the model's denominator */
+    double denominator;           /* relative error of the model's denominator */
     attn_own_quality own_quality; /* of the binary64 path */
-    double inflation;      /* pays for every rounding in the bounds themselves */
-    double v_sum, v_max;   /* at least sum |v_j| in any column, and |v|; finite entries only */
+    double inflation;             /* pays for every rounding in the bounds themselves */
+    double v_sum, v_max; /* at least sum |v_j| in any column, and |v|; finite entries only */
 
-    double *q, *q_abs;               /* padded */
-    double *output, *output_weight;  /* sum exponent v, sum weight |v|; padded */
+    double *q, *q_abs;              /* padded */
+    double *output, *output_weight; /* sum exponent v, sum weight |v|; padded */
 } attn_row_data;
 
 /* oracle_load.c */

@@ -45,7 +45,7 @@ static attn_key_facts finite_part(const attn_key_facts *facts) {
 
 /* Scores, their own errors, and the model's errors, which wait in `weight`. */
 static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
-    int any_nan = isnan(row->sink) || row->sink == (double)INFINITY, any_out = 0;
+    int any_nan = isnan(row->sink), any_above = row->sink == (double)INFINITY, any_out = 0;
     row->shift = row->sink;
     for (int64_t n = 0; n < row->count; n++) {
         attn_key_facts *facts = &row->facts[n];
@@ -61,8 +61,10 @@ static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
         row->own[n] = row->weight[n] = 0;
         if (overflow) {
             any_out = 1;
-        } else if (isnan(score) || score == (double)INFINITY) {
+        } else if (isnan(score)) {
             any_nan = 1;
+        } else if (score == (double)INFINITY) {
+            any_above = 1;
         } else {
             const attn_key_facts rest = isfinite(score) ? *facts : finite_part(facts);
             double own = 1.01 * attn_score_error(&call->own_bound, &rest, row->q_sum, 0);
@@ -77,10 +79,12 @@ static void score_keys(attn_row_data *row, const attn_oracle_call *call) {
     }
     if (any_nan) {
         row->state = ATTN_ROW_NAN;
+    } else if (any_above) {
+        row->state = ATTN_ROW_ABOVE;
     } else if (any_out) {
         row->state = ATTN_ROW_OUT_OF_DOMAIN;
     } else if (!isfinite(row->shift)) { /* every score is -inf: 0/0, for the row is not empty */
-        row->state = ATTN_ROW_NAN;
+        row->state = ATTN_ROW_BELOW;
     }
 }
 
@@ -191,8 +195,8 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
         }
         double e = attn_exp(x), error = row->weight[n];
         double larger = larger_than(&ranks, row->score[n] - error - row->own[n]);
-        double model = attn_weight_error(&call->bound, &row->bound, row->score[n], error,
-                                         row->own[n], larger);
+        double model =
+            attn_weight_error(&call->bound, &row->bound, row->score[n], error, row->own[n], larger);
         double mine = own_weight_error(own, row->score[n], row->own[n]);
         double up = 1 + attn_expm1_up(mine);
         row->exponent[n] = e;
@@ -208,8 +212,7 @@ void attn_row_weigh(attn_row_data *row, const attn_oracle_call *call) {
         double model = attn_weight_error(&call->bound, &row->bound, row->sink, error, 0, larger);
         double mine = own_weight_error(own, row->sink, 0);
         count_term(own, x, e, mine, 0);
-        spread += (1 + attn_expm1_up(mine)) *
-                  exp_times_expm1(e, x, model + row->bound.denominator);
+        spread += (1 + attn_expm1_up(mine)) * exp_times_expm1(e, x, model + row->bound.denominator);
         sum += e;
     }
     row->sum = sum;
@@ -243,8 +246,8 @@ void attn_own_quality_of(attn_own_quality *quality, const attn_model *arithmetic
     }
     /* row->exponent stands for the exact one: twice covers its own error. */
     quality->part *= 2;
-    quality->denominator = attn_denominator_error(&quality->bound, &quality->row,
-                                                  2 * quality->denominator / row->sum);
+    quality->denominator =
+        attn_denominator_error(&quality->bound, &quality->row, 2 * quality->denominator / row->sum);
 }
 
 double attn_own_output_error(const attn_own_quality *quality, const attn_row_data *row,

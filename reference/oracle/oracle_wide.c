@@ -106,11 +106,8 @@ attn_precise_row *attn_wide_row(const attn_row_data *row, const attn_oracle_call
         free(vectors);
         return NULL;
     }
-    wide->base = (attn_precise_row){.column = wide_column,
-                                    .lse = wide_lse,
-                                    .release = wide_release,
-                                    .row = row,
-                                    .call = call};
+    wide->base = (attn_precise_row){
+        .column = wide_column, .lse = wide_lse, .release = wide_release, .row = row, .call = call};
     wide->exponent = exponent;
     attn_own_quality_of(&wide->base.quality, &wide_model, row, call);
     attn_wide shift = attn_wide_of(-row->shift);

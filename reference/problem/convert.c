@@ -28,7 +28,8 @@ static double widen(uint16_t word, narrow_format format) {
     int exponent = (word >> format.fraction_bits) & ((1 << format.exponent_bits) - 1);
     uint64_t fraction = (uint64_t)word & ((UINT64_C(1) << format.fraction_bits) - 1);
     if (exponent == (1 << format.exponent_bits) - 1) {
-        return bits_to_double(sign | UINT64_C(0x7ff) << 52 | fraction << (52 - format.fraction_bits));
+        return bits_to_double(sign | UINT64_C(0x7ff) << 52 |
+                              fraction << (52 - format.fraction_bits));
     }
     if (exponent == 0) { /* fraction * 2^(1 - bias - fraction_bits): both factors are exact */
         uint64_t power = (uint64_t)(1023 + 1 - bias - format.fraction_bits) << 52;
@@ -64,7 +65,8 @@ static uint16_t narrow(double value, narrow_format format) {
     uint64_t half = UINT64_C(1) << (shift - 1);
     kept += rest > half || (rest == half && (kept & 1));
     /* The implicit bit, and a carry out of the fraction, add one to the exponent field. */
-    uint32_t field = exponent < lowest ? 0 : (uint32_t)(exponent + bias - 1) << format.fraction_bits;
+    uint32_t field =
+        exponent < lowest ? 0 : (uint32_t)(exponent + bias - 1) << format.fraction_bits;
     return (uint16_t)(sign | (field + (uint32_t)kept));
 }
 

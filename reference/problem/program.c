@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "reference/problem/normal.h"
+#include "reference/problem/operand.h"
 
-enum { INPUTS = 8, TENSORS = 10, MOST_SHOWN = 16 };
-
-static const char *const names[TENSORS] = {"q",      "k",           "v",       "mask", "sinks",
-                                           "slopes", "key_lengths", "offsets", "o",    "lse"};
+enum { MOST_SHOWN = 16 };
 
 static const char *c_type(attest_dtype dtype) {
     switch (dtype) {
@@ -82,7 +80,8 @@ static void assign(FILE *out, const attest_tensor *t, const char *name) {
     for (int64_t position = 0; position < extent(t); position++) {
         const char *value = constant(t, position, text);
         if (value != NULL) {
-            fprintf(out, "%s%s[%" PRId64 "] = %s;", on_line % 4 ? " " : "\n    ", name, position, value);
+            fprintf(out, "%s%s[%" PRId64 "] = %s;", on_line % 4 ? " " : "\n    ", name, position,
+                    value);
             on_line++;
         }
     }
@@ -138,13 +137,10 @@ static void tail(FILE *out, const attest_problem *p, const attest_program_value 
 
 void attest_program(FILE *out, const attest_problem *p, const char *comment,
                     const attest_program_value *value) {
-    const attest_tensor *const tensors[TENSORS] = {
-        &p->q,      &p->k,           &p->v,       &p->mask, &p->sinks,
-        &p->slopes, &p->key_lengths, &p->offsets, &p->o,    &p->lse};
     head(out, comment);
-    for (int n = 0; n < TENSORS; n++) {
-        if (tensors[n]->dtype) {
-            declare(out, tensors[n], names[n]);
+    for (int n = 0; n < ATTN_OPERANDS; n++) {
+        if (attn_operand(p, n)->dtype) {
+            declare(out, attn_operand(p, n), attn_operand_name(n));
         }
     }
     fprintf(out, "\nint main(int argc, char **argv) {\n"
@@ -157,19 +153,20 @@ void attest_program(FILE *out, const attest_problem *p, const char *comment,
                  "        fprintf(stderr, \"%%s\\n\", why);\n"
                  "        return 2;\n"
                  "    }\n");
-    for (int n = 0; n < INPUTS; n++) {
-        if (tensors[n]->dtype) {
-            assign(out, tensors[n], names[n]);
+    for (int n = 0; n < ATTN_INPUTS; n++) {
+        if (attn_operand(p, n)->dtype) {
+            assign(out, attn_operand(p, n), attn_operand_name(n));
         }
     }
-    fprintf(out, "\n    attest_problem p = {.struct_bytes = sizeof p, .features = 0x%" PRIx64
-                 ", .scale = %a, .softcap = %a,\n        .window_left = %" PRId64
-                 ", .window_right = %" PRId64 ", .window_size = %" PRId64 ", .threads = %d};\n",
+    fprintf(out,
+            "\n    attest_problem p = {.struct_bytes = sizeof p, .features = 0x%" PRIx64
+            ", .scale = %a, .softcap = %a,\n        .window_left = %" PRId64
+            ", .window_right = %" PRId64 ", .window_size = %" PRId64 ", .threads = %d};\n",
             p->features, p->scale, p->softcap, p->window_left, p->window_right, p->window_size,
             p->threads);
-    for (int n = 0; n < TENSORS; n++) {
-        if (tensors[n]->dtype) {
-            describe(out, tensors[n], names[n]);
+    for (int n = 0; n < ATTN_OPERANDS; n++) {
+        if (attn_operand(p, n)->dtype) {
+            describe(out, attn_operand(p, n), attn_operand_name(n));
         }
     }
     tail(out, p, value);

@@ -13,9 +13,8 @@ typedef struct checker {
     int metadata_only;
 } checker;
 
-__attribute__((format(printf, 3, 4))) static attest_status refuse(const checker *check,
-                                                                  attest_status status,
-                                                                  const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static attest_status
+refuse(const checker *check, attest_status status, const char *format, ...) {
     va_list arguments;
     if (check->message) {
         va_start(arguments, format);
@@ -53,7 +52,7 @@ int64_t attn_dtype_bytes(attest_dtype dtype) {
 
 static int is_float(attest_dtype dtype) { return dtype >= ATTEST_F32 && dtype <= ATTEST_BF16; }
 
-/* Distance in bytes from the first to past the last element; 0 if there is none, -1 if too large. */
+/* Distance in bytes from the first to past the last element; 0 if there is none, -1 if too large */
 static int64_t extent_bytes(const attest_tensor *tensor) {
     int64_t last = 0, elements = 1;
     for (uint32_t axis = 0; axis < tensor->rank; axis++) {
@@ -130,8 +129,8 @@ static attest_status check_shape(const checker *check, const attest_tensor *tens
     return ATTEST_OK;
 }
 
-static attest_status check_type(const checker *check, const attest_tensor *tensor,
-                                const char *name, attest_dtype dtype) {
+static attest_status check_type(const checker *check, const attest_tensor *tensor, const char *name,
+                                attest_dtype dtype) {
     if (tensor->dtype != dtype) {
         return INVALID("%s.dtype: %u, must be %u", name, tensor->dtype, dtype);
     }
@@ -223,8 +222,8 @@ static attest_status check_overlap(const checker *check, const operand list[OPER
 static attest_status check_header(const checker *check) {
     const attest_problem *p = check->problem;
     if (p->struct_bytes < sizeof *p || p->struct_bytes > MAX_STRUCT_BYTES) {
-        return INVALID("struct_bytes: %llu, version 1 has %llu", (unsigned long long)p->struct_bytes,
-                       (unsigned long long)sizeof *p);
+        return INVALID("struct_bytes: %llu, version 1 has %llu",
+                       (unsigned long long)p->struct_bytes, (unsigned long long)sizeof *p);
     }
     const unsigned char *tail = (const unsigned char *)p;
     for (uint64_t byte = sizeof *p; byte < p->struct_bytes; byte++) {
