@@ -29,18 +29,16 @@ static void one_row(const attest_problem *p, int64_t b, int64_t h, int64_t i, in
     for (int64_t j = 0; j < count; j++) {
         max = fmaxf(max, score(p, b, h, i, g, j));
     }
-    for (int64_t c = 0; c < size; c++) {
-        *at(&p->o, b, h, i, c) = 0;
-    }
     for (int64_t j = 0; j < count; j++) {
         float weight = expf(score(p, b, h, i, g, j) - max);
         sum += weight;
         for (int64_t c = 0; c < size; c++) {
-            *at(&p->o, b, h, i, c) += weight * *at(&p->v, b, g, j, c);
+            float *o = at(&p->o, b, h, i, c), before = j > 0 ? *o : 0;
+            *o = before + weight * *at(&p->v, b, g, j, c);
         }
     }
-    for (int64_t c = 0; c < size && count > 0; c++) {
-        *at(&p->o, b, h, i, c) /= sum;
+    for (int64_t c = 0; c < size; c++) {
+        *at(&p->o, b, h, i, c) = count > 0 ? *at(&p->o, b, h, i, c) / sum : 0;
     }
     if (p->features & ATTEST_LSE) {
         *at(&p->lse, b, h, i, 0) = count > 0 ? max + logf(sum) : -INFINITY;
@@ -68,11 +66,13 @@ static attest_status forward(const attest_problem *p, char message[ATTEST_MESSAG
     return ATTEST_OK;
 }
 
+/* clang-format off */
 static const attest_kernel kernel = {
     .struct_bytes = sizeof kernel, .abi_version = ATTEST_ABI_VERSION, .name = "template",
     .profile = "attest", .model = "f32-fastexp", .features = FEATURES, .dtypes = 1u << ATTEST_F32,
     .shapes = ATTEST_ALL_SHAPES & ~ATTEST_CAN_MIXED_TYPES, .isolation = ATTEST_ISOLATION_FULL,
     .determinism = SAME, .reentrant = 1, .forward = forward};
+/* clang-format on */
 
 const attest_kernel *attest_kernel_v1(uint32_t host) {
     return host == ATTEST_ABI_VERSION ? &kernel : NULL;

@@ -87,16 +87,17 @@ typedef struct desk {
 static desk take_desk(arena *a, const attn_normal *n, const plan *p) {
     const size_t real = sizeof(attn_real);
     return (desk){
-        .scratch = {
-            .q = take(a, n->head_size + ATTN_PARTS - 1, ROWS, real),
-            .k = take(a, n->head_size, KEYS, real),
-            .v = take(a, n->value_size, KEYS, real),
-            .s = take(a, KEYS, ROWS, real),
-            .bias = take(a, KEYS, ROWS, real),
-            .line = take(a, n->head_size > KEYS ? n->head_size : KEYS, 1, real),
-            .factor = take(a, ROWS, 1, real),
-            .visible = take(a, KEYS, ROWS, 1),
-        },
+        .scratch =
+            {
+                .q = take(a, n->head_size + ATTN_PARTS - 1, ROWS, real),
+                .k = take(a, n->head_size, KEYS, real),
+                .v = take(a, n->value_size, KEYS, real),
+                .s = take(a, KEYS, ROWS, real),
+                .bias = take(a, KEYS, ROWS, real),
+                .line = take(a, n->head_size > KEYS ? n->head_size : KEYS, 1, real),
+                .factor = take(a, ROWS, 1, real),
+                .visible = take(a, KEYS, ROWS, 1),
+            },
         .total = take_state(a, n, p),
         .part = take_state(a, n, p),
     };
@@ -142,13 +143,12 @@ static desk desk_at(const job *j, int64_t index) {
 /* States of a split call lie behind the desks, chunk by chunk of each block. */
 static state_t state_at(const job *j, int64_t unit) {
     arena a = {.base = (char *)j->normal->problem->workspace +
-                       (uint64_t)j->plan.threads * j->desk_bytes +
-                       (uint64_t)unit * j->state_bytes};
+                       (uint64_t)j->plan.threads * j->desk_bytes + (uint64_t)unit * j->state_bytes};
     return take_state(&a, j->normal, &j->plan);
 }
 
-static matrix_t matrix(const attest_tensor *tensor, int64_t b, int64_t head,
-                       const engine_t *engine, int may_be_narrow) {
+static matrix_t matrix(const attest_tensor *tensor, int64_t b, int64_t head, const engine_t *engine,
+                       int may_be_narrow) {
     const int64_t start[ATTEST_MAX_RANK] = {b, head, 0, 0};
     static const attn_real nothing[1]; /* without elements data may be NULL, and no step is valid */
     int has_elements = tensor->shape[2] > 0 && tensor->shape[3] > 0;
@@ -231,8 +231,8 @@ static void fill_block(block_t *block, const job *j, int64_t number) {
     int64_t block_of_head = number % j->plan.blocks_per_head;
     int64_t kv_head = number / j->plan.blocks_per_head % n->kv_heads;
     int64_t b = number / j->plan.blocks_per_head / n->kv_heads;
-    int few = j->engine->micro->scores_narrow &&
-              j->plan.rows <= (int64_t)j->engine->micro->narrow_rows;
+    int few =
+        j->engine->micro->scores_narrow && j->plan.rows <= (int64_t)j->engine->micro->narrow_rows;
     int has_mask = (n->features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) != 0;
     *block = (block_t){
         .d = (size_t)n->head_size,

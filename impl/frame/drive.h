@@ -35,7 +35,7 @@ attest_status ATTN_NAME(attn_drive)(const attn_normal *normal,
                                     char message[ATTEST_MESSAGE_BYTES]);
 
 /* Loaders for the storage types, in portable C. */
-ATTN_NAME(attn_load_fn) ATTN_NAME(attn_loader)(const ATTN_NAME(attn_engine) * engine,
-                                               attest_dtype dtype);
+ATTN_NAME(attn_load_fn)
+ATTN_NAME(attn_loader)(const ATTN_NAME(attn_engine) * engine, attest_dtype dtype);
 
 #endif

@@ -18,6 +18,13 @@ struct attn_engine_f64;
     (ATTEST_SAME_THREADS | ATTEST_SAME_POSITION | ATTEST_SAME_BATCH | ATTEST_SAME_CHUNK |          \
      ATTEST_SAME_DECODE | ATTEST_SAME_PREFIX)
 
+/* What every kernel on the frame says of itself; name, model and calls are its own. */
+#define ATTN_ENTRY_DESCRIPTOR                                                                      \
+    .struct_bytes = sizeof(attest_kernel), .abi_version = ATTEST_ABI_VERSION, .vendor = "attest",  \
+    .version = "1", .profile = "attest", .features = ATTEST_ALL_FEATURES,                          \
+    .shapes = ATTEST_ALL_SHAPES, .dtypes = ATTN_ALL_FLOATS, .isolation = ATTEST_ISOLATION_FULL,    \
+    .determinism = ATTN_ALL_SAME, .reentrant = 1, .supports = attn_entry_supports
+
 attest_status attn_entry_supports(const attest_problem *problem,
                                   char message[ATTEST_MESSAGE_BYTES]);
 

@@ -145,8 +145,7 @@ static void add_slopes(const block_t *block, const scratch_t *scratch, const til
         int64_t position = block->index[r] + block->band.offset;
         for (size_t j = 0; j < t->keys; j++) {
             int64_t distance = position - (t->start + (int64_t)j);
-            attn_real penalty =
-                MUL(block->slope[r], FROM_INT(distance < 0 ? -distance : distance));
+            attn_real penalty = MUL(block->slope[r], FROM_INT(distance < 0 ? -distance : distance));
             attn_real mask = block->mask_add ? scratch->bias[j * ROWS + r] : ZERO;
             scratch->bias[j * ROWS + r] = SUB(mask, penalty);
         }

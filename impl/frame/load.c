@@ -17,8 +17,8 @@ LOADER(load_bf16, uint16_t, ATTEST_BF16)
 LOADER(load_f32, float, ATTEST_F32)
 LOADER(load_f64, double, ATTEST_F64)
 
-ATTN_NAME(attn_load_fn) ATTN_NAME(attn_loader)(const ATTN_NAME(attn_engine) * engine,
-                                               attest_dtype dtype) {
+ATTN_NAME(attn_load_fn)
+ATTN_NAME(attn_loader)(const ATTN_NAME(attn_engine) * engine, attest_dtype dtype) {
     if (dtype == (ATTN_BITS == 64 ? ATTEST_F64 : ATTEST_F32)) {
         return ATTN_NAME(attn_load_real);
     }

@@ -21,23 +21,12 @@ static attest_status forward(const attest_problem *problem, char message[ATTEST_
 }
 
 static const attest_kernel kernel = {
-    .struct_bytes = sizeof kernel,
-    .abi_version = ATTEST_ABI_VERSION,
     .name = "flash",
-    .vendor = "attest",
-    .version = "1",
-    .profile = "attest",
     .model = "f32-fastexp",
-    .features = ATTEST_ALL_FEATURES,
-    .shapes = ATTEST_ALL_SHAPES,
-    .dtypes = ATTN_ALL_FLOATS,
     .exp_ulps = ATTN_FAST_EXP_ULPS,
-    .isolation = ATTEST_ISOLATION_FULL,
-    .determinism = ATTN_ALL_SAME,
-    .reentrant = 1,
-    .supports = attn_entry_supports,
     .workspace_bytes = workspace,
     .forward = forward,
+    ATTN_ENTRY_DESCRIPTOR,
 };
 
 const attest_kernel *attest_kernel_v1(uint32_t host_abi_version) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference - the proved reference behind the kernel ABI, so that it is certified like any other. */
+/* reference - the proved reference behind the kernel ABI, so that it is certified like any other */
 #include <stddef.h>
 
 #include "reference/kernel/forward.h"

@@ -39,8 +39,8 @@ static SIMD oct load_part(const char *p, size_t n, uint32_t storage) {
     return o_load(lane);
 }
 
-/* Eight dimensions of `keys` keys for `rows` rows; as many `bytes` as they have are prefetched, near
- * and far in turn, spread over the work (both at once are slower), and `wait` for it as in
+/* Eight dimensions of `keys` keys for `rows` rows; as many `bytes` as they have are prefetched,
+ * near and far in turn, spread over the work (both at once are slower), and `wait` for it as in
  * micro_mix.h. */
 static SIMD void add_parts(oct *sum, const float *q, const oct *key, size_t keys, size_t rows,
                            size_t bytes, lookahead *next, int wait) {
@@ -79,8 +79,7 @@ static SIMD void store_scores(float *s, oct score, size_t count, size_t rows) {
  * exist, the last of which stands in for the others.
  */
 static SIMD void score_octs(float *s, const float *q, const char *k, int64_t stride, size_t d,
-                            float scale, size_t count, size_t keys, size_t rows,
-                            uint32_t storage) {
+                            float scale, size_t count, size_t keys, size_t rows, uint32_t storage) {
     const size_t size = size_of(storage), few = attn_few(rows);
     lookahead next = {(uintptr_t)k + NEAR_KEYS / size * (uintptr_t)stride,
                       (uintptr_t)k + FAR_KEYS / size * (uintptr_t)stride, 0, d * size, stride};

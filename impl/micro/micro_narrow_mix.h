@@ -31,8 +31,7 @@ static SIMD void narrow_step(oct sum[NARROW_ROWS][OCT_COLUMNS], const float *s, 
 /* Without `factor`, the factors are 1. */
 static SIMD void narrow_panel(float *o, size_t dv, const float *s, const float *factor,
                               const char *v, int64_t v_stride, size_t keys, size_t rows,
-                              size_t octs, size_t some, int ahead, size_t lanes,
-                              uint32_t storage) {
+                              size_t octs, size_t some, int ahead, size_t lanes, uint32_t storage) {
     oct sum[NARROW_ROWS][OCT_COLUMNS];
     UNROLLED for (size_t r = 0; r < rows; r++) {
         UNROLLED for (size_t c = 0; c < octs; c++) {
@@ -64,8 +63,7 @@ static SIMD void narrow_panel(float *o, size_t dv, const float *s, const float *
 /* `octs` octs of columns: panels of four rows, then of one. */
 static SIMD void narrow_strip(float *o, size_t dv, const float *s, const float *factor,
                               const char *v, int64_t v_stride, size_t rows, size_t keys,
-                              size_t octs, size_t some, int ahead, size_t lanes,
-                              uint32_t storage) {
+                              size_t octs, size_t some, int ahead, size_t lanes, uint32_t storage) {
     size_t r = 0;
     for (; r + NARROW_ROWS <= rows; r += NARROW_ROWS) {
         narrow_panel(o + r * dv, dv, s + r, factor ? factor + r : NULL, v, v_stride, keys,
@@ -86,8 +84,8 @@ static SIMD void narrow_run(float *o, const float *s, const float *factor, const
                      c * 2 % LINE == 0, lanes, storage);
     }
     for (; c + 8 <= dv; c += 8) {
-        narrow_strip(o + c, dv, s, factor, v + c * 2, v_stride, rows, keys, 1, 0,
-                     c * 2 % LINE == 0, lanes, storage);
+        narrow_strip(o + c, dv, s, factor, v + c * 2, v_stride, rows, keys, 1, 0, c * 2 % LINE == 0,
+                     lanes, storage);
     }
     if (c < dv) {
         narrow_strip(o + c, dv, s, factor, v + c * 2, v_stride, rows, keys, 1, dv - c,

@@ -25,7 +25,10 @@
 #define TEXT(x) TEXT_(x)
 #define JOIN_(x, y) x##y
 #define JOIN(x, y) JOIN_(x, y)
+/* A path, which formatting would take for a quotient. */
+/* clang-format off */
 #include TEXT(impl/micro/ATTN_SIMD/JOIN(simd_, ATTN_SIMD).h)
+/* clang-format on */
 
 #define MICRO JOIN(JOIN(attn_micro_, ATTN_SIMD), _f32)
 #define ENGINE JOIN(JOIN(attn_engine_, ATTN_SIMD), _f32)
@@ -74,14 +77,12 @@ static SIMD void score_step(vec sum[SCORE_KEYS][SCORE_VECS], const float *q, con
     UNROLLED for (size_t v = 0; v < vecs; v++) { row[v] = v_keep(v_load(q + v * LANES)); }
     UNROLLED for (size_t j = 0; j < keys; j++) {
         vec key = v_set(k[(int64_t)j * k_stride]);
-        UNROLLED for (size_t v = 0; v < vecs; v++) {
-            sum[j][v] = v_fma(row[v], key, sum[j][v]);
-        }
+        UNROLLED for (size_t v = 0; v < vecs; v++) { sum[j][v] = v_fma(row[v], key, sum[j][v]); }
     }
 }
 
-static SIMD void score_add(vec total[SCORE_KEYS][SCORE_VECS],
-                           vec others[SCORE_KEYS][SCORE_VECS], size_t keys, size_t vecs) {
+static SIMD void score_add(vec total[SCORE_KEYS][SCORE_VECS], vec others[SCORE_KEYS][SCORE_VECS],
+                           size_t keys, size_t vecs) {
     UNROLLED for (size_t j = 0; j < keys; j++) {
         UNROLLED for (size_t v = 0; v < vecs; v++) {
             total[j][v] = v_add(total[j][v], others[j][v]);
@@ -217,8 +218,8 @@ static SIMD void turn_bytes(bytes x[BYTES]) {
     UNROLLED for (int round = 0; round < 4; round++) {
         bytes y[BYTES];
         UNROLLED for (size_t n = 0; n < BYTES / 2; n++) {
-            y[2 * n] = SHUFFLE(x[n], x[n + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7,
-                               23);
+            y[2 * n] =
+                SHUFFLE(x[n], x[n + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
             y[2 * n + 1] = SHUFFLE(x[n], x[n + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14,
                                    30, 15, 31);
         }

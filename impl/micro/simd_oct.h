@@ -16,9 +16,9 @@ static SIMD oct o_from_half(const uint16_t *p) {
 }
 /* In one step: a bfloat16 is the upper half of its binary32. */
 static SIMD oct o_from_brain(const uint16_t *p) {
-    const __m256i place = _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7,
-                                           -1, -1, 8, 9, -1, -1, 10, 11, -1, -1, 12, 13, -1, -1,
-                                           14, 15);
+    const __m256i place =
+        _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7, -1, -1, 8, 9, -1,
+                         -1, 10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
     __m128i words = _mm_loadu_si128((const __m128i *)(const void *)p);
     return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(words), place));
 }
@@ -35,6 +35,5 @@ static SIMD oct o_sum_parts(const oct x[8]) {
         z[n] = _mm256_add_ps(_mm256_blend_ps(y[2 * n], y[2 * n + 1], 0xcc),
                              _mm256_shuffle_ps(y[2 * n], y[2 * n + 1], 0x4e));
     }
-    return _mm256_add_ps(_mm256_shuffle_ps(z[0], z[1], 0x88),
-                         _mm256_shuffle_ps(z[0], z[1], 0xdd));
+    return _mm256_add_ps(_mm256_shuffle_ps(z[0], z[1], 0x88), _mm256_shuffle_ps(z[0], z[1], 0xdd));
 }

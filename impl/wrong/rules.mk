@@ -27,14 +27,14 @@ $(mutant_probe): $(addprefix $(B)/impl/wrong/mutants/,probe.o checks_rows.o chec
 .PHONY: mutants false-alarms compare-rules power
 SEEDS ?= 1-1
 matrix := $(PYTHON) impl/wrong/power/matrix.py
-mutant_tools := mutant-kernels $(B)/attest $(B)/attest-worker kernels emulators
+mutant_tools := mutant-kernels right-kernels $(B)/attest $(B)/attest-worker kernels emulators
 
 mutants: $(mutant_tools) ## run the certifier over all mutants, write what it found and spec/power.md
 	$(matrix) full --level smoke --build $(B) || true
 	$(matrix) first --level quick --build $(B) || true
 	$(PYTHON) impl/wrong/power/power.py collect --build $(B)
 
-false-alarms: $(mutant_tools) ## certify every right kernel at quick; SEEDS=1-20 for more
+false-alarms: $(mutant_tools) ## certify every right kernel at quick, one seed; SEEDS=1-3 for more
 	$(matrix) alarms --level quick --seeds $(SEEDS) --build $(B)
 	$(PYTHON) impl/wrong/power/power.py collect --build $(B)
 
@@ -50,7 +50,7 @@ power: ## write spec/power.md from the results at hand
 check-full: check-mutants
 check-mutants: $(mutant_tools)
 	$(MAKE) --no-print-directory mutants compare-rules
-	$(MAKE) --no-print-directory false-alarms SEEDS=1-20
+	$(MAKE) --no-print-directory false-alarms SEEDS=1-3
 
 run-tests: mutant-kernels
 
@@ -59,9 +59,11 @@ hostile_steps := nothing crash hang sleep_long exit_0 underscore_exit abort_ sta
   thread_bomb fork_bomb fill_shared close_all chatter talk_on_the_socket read_memory read_parent trace_parent \
   network delete_files write_file kill_parent signal_by_descriptor raise_signal stop_itself jump rounding flush_to_zero \
   write_input write_past_end read_past_end read_before_start write_gap success_without_writing zeros \
+  read_neighbour read_environment shared_memory growing_memory \
   refuse_all ten_calls cache_by_pointer cache_by_content right_when_timed write_later
-hostile_constructors := construct_crash construct_hang construct_network construct_fork construct_delete
-hostile_broken := no_symbol wrong_version answer_null unprintable_name no_types
+hostile_constructors := construct_crash construct_hang construct_network construct_fork construct_delete construct_write
+hostile_broken := no_symbol wrong_version answer_null unprintable_name no_types profile_stdin profile_beside small_domain \
+  loose_exp
 hostile_names := $(hostile_steps) $(hostile_constructors) $(hostile_broken)
 hostile := $(hostile_names:%=$(B)/hostile/%.so)
 
@@ -70,10 +72,17 @@ hostile_flags_wrong_version := -DVERSION=2
 hostile_flags_answer_null := -DANSWER_NULL
 hostile_flags_unprintable_name := -DNAME='"\033[31mred"'
 hostile_flags_no_types := -DDTYPES=0
+hostile_flags_profile_stdin := -DPROFILE='"/dev/stdin"'
+hostile_flags_profile_beside := -DPROFILE='"../profile"'
+hostile_flags_small_domain := -DMAX_KEYS=10 -DMAX_HEAD_SIZE=8
+hostile_flags_loose_exp := -DEXP_ULPS=1e5
 
 $(hostile): $(B)/hostile/%.so: impl/wrong/hostile/kernel.c $(B)/libattn.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(if $(filter construct_%,$*),-DCONSTRUCT=$*, \
 	  $(or $(hostile_flags_$*),-DSTEP=$*)) $< $(B)/libattn.a -lm -lpthread -o $@
 
-run-tests: $(hostile)
+run-tests: $(hostile) $(B)/hostile/takeover.so
+$(B)/hostile/takeover.so: impl/wrong/hostile/takeover.c $(B)/libattn.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $< $(B)/libattn.a -lm -o $@

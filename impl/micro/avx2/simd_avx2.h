@@ -33,15 +33,11 @@ static SIMD __m256i v_first(size_t n) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
 }
-static SIMD vec v_load_some(const float *p, size_t n) {
-    return _mm256_maskload_ps(p, v_first(n));
-}
+static SIMD vec v_load_some(const float *p, size_t n) { return _mm256_maskload_ps(p, v_first(n)); }
 static SIMD vec v_load_else(const float *p, size_t n, float x) {
     return _mm256_blendv_ps(v_set(x), v_load_some(p, n), _mm256_castsi256_ps(v_first(n)));
 }
-static SIMD void v_store_some(float *p, vec x, size_t n) {
-    _mm256_maskstore_ps(p, v_first(n), x);
-}
+static SIMD void v_store_some(float *p, vec x, size_t n) { _mm256_maskstore_ps(p, v_first(n), x); }
 
 /* 0 where x is -inf, else x. */
 static SIMD vec v_shift_of(vec x) {
@@ -83,9 +79,7 @@ static SIMD void v_transpose(vec x[LANES]) {
         y[n] = _mm256_permute2f128_ps(x[n], x[n + 4], 0x20);
         y[n + 4] = _mm256_permute2f128_ps(x[n], x[n + 4], 0x31);
     }
-    UNROLLED for (int n = 0; n < LANES; n++) {
-        x[n] = y[n];
-    }
+    UNROLLED for (int n = 0; n < LANES; n++) { x[n] = y[n]; }
 }
 
 /* Quads: as in simd_avx512.h, with two in a vector. */

@@ -169,8 +169,8 @@ static void mix(attn_real *o, const attn_real *s, const attn_real *factor, const
         }
         for (size_t j = 0; j < keys; j++) {
             for (size_t c = 0; c < dv; c++) {
-                out[c] = ACCUMULATE(s[j * lanes + r], v[(int64_t)j * v_stride + (int64_t)c],
-                                    out[c]);
+                out[c] =
+                    ACCUMULATE(s[j * lanes + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
             }
         }
     }
@@ -187,8 +187,8 @@ static void mix_some(attn_real *o, const attn_real *s, const attn_real *factor, 
         }
         for (size_t j = 0; j < keys; j++) {
             for (size_t c = 0; visible[j * ROWS + r] && c < dv; c++) {
-                out[c] = ACCUMULATE(s[j * lanes + r], v[(int64_t)j * v_stride + (int64_t)c],
-                                    out[c]);
+                out[c] =
+                    ACCUMULATE(s[j * lanes + r], v[(int64_t)j * v_stride + (int64_t)c], out[c]);
             }
         }
     }

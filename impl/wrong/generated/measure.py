@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kill rate of the certifier on kernels drawn from a seed.
 
-usage: measure.py --seed SEED [--count N] [--build DIR] [--jobs N] [--level LEVEL] [--table]
+usage: measure.py --seed SEED [--count N] [--build DIR] [--jobs N] [--level LEVEL] [--rules N]
+                  [--publish]
+       measure.py --page      write spec/power-generated.md from impl/wrong/generated/results.json
 
 Each kernel is drawn (defects.py), shown to be wrong on some problem without the certifier (search.py,
 show.c), then certified up to its first failure. One that could not be shown wrong is listed as
 equivalent and not counted. Results are in DIR/generated/SEED.json, the table in SEED.md beside it; a
-run that was interrupted is taken up, and a result of other programs is not reused.
+run that was interrupted is taken up, and a result of other sources is not reused. --publish writes the
+data and the page that are committed.
 """
 
 import argparse
-import collections
 import concurrent.futures
-import hashlib
+import glob
 import json
-import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,13 +25,26 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import defects  # noqa: E402
+import page  # noqa: E402
 import search  # noqa: E402
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+sys.path.insert(0, os.path.join(ROOT, "ci"))
+from digest import digest  # noqa: E402
+
+SOURCES = [f"certify/{folder}/*.{kind}" for kind in ("c", "h", "def")
+           for folder in ("plan", "memory", "host", "worker", "checks", "judge", "run")]
+SOURCES += ["reference/*/*.[ch]", "vectors/read/*.[ch]", "vectors/write/*.[ch]", "vectors/manifest.b2",
+            "impl/wrong/generated/*.[ch]", "impl/wrong/generated/*.def", "impl/wrong/mutants/trial.[ch]",
+            "impl/wrong/generated/defects.py", "impl/wrong/generated/search.py"]
+RESULTS = os.path.join(ROOT, "impl/wrong/generated/results.json")
+RULES = ("allclose-2", "allclose-4", "twice-baseline", "nmse", "onnx")
+MOST_AT_ONCE = 500
 
 # No generated kernel hangs: a time-out is the machine's, and no kill.
 BAD = ("FAIL", "CRASH", "ERROR", "UNSUPPORTED")
 WRONG = ("value", "repeat", "stray", "fault")
-RARITIES = ((0, 2), (2, 4), (4, 6), (6, 8), (8, 12), (12, 99))
-SAVE_EVERY = 20
+SAVE_EVERY = 5
 
 
 def show(build, kernel, defect):
@@ -91,12 +104,15 @@ def one(build, level, seed, index):
         return {**result, **certify(build, kernel, level, folder)} if word else result
 
 
-def programs_hash(build, level):
-    digest = hashlib.blake2b(level.encode(), digest_size=8)
-    for name in ("attest", "attest-worker", "generated/kernel.so", "generated/show"):
-        with open(f"{build}/{name}", "rb") as file:
-            digest.update(file.read())
-    return digest.hexdigest()
+def sources():
+    """The files that decide whether a kernel is killed; how a report is printed does not."""
+    found = {os.path.relpath(path, ROOT) for pattern in SOURCES
+             for path in glob.glob(os.path.join(ROOT, pattern))}
+    return sorted(found)
+
+
+def measured_on(level):
+    return digest(sources(), level)
 
 
 def save(path, value):
@@ -116,7 +132,7 @@ def load(path, programs):
 
 
 def measure(arguments, path):
-    programs = programs_hash(arguments.build, arguments.level)
+    programs = measured_on(arguments.level)
     kernels = load(path, programs)
     missing = [i for i in range(arguments.count) if str(i) not in kernels]
 
@@ -142,94 +158,88 @@ def measure(arguments, path):
     return {name: k for name, k in kernels.items() if int(name) < arguments.count}
 
 
-def wilson(killed, total):
-    """95 % interval of a share."""
-    if total == 0:
-        return 0.0, 1.0
-    z, share = 1.959964, killed / total
-    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z / (1 + z * z / total) * math.sqrt(share * (1 - share) / total
-                                               + z * z / (4 * total * total))
-    return max(0.0, centre - half), min(1.0, centre + half)
+def rules(arguments, kernels):
+    """Which of the kernels each rule in use elsewhere rejects: of the first so many shown wrong."""
+    chosen = [i for i in sorted(kernels, key=int) if kernels[i]["shown"]][:arguments.rules]
+    program = f"{arguments.build}/tests/support/common_rules"
+    names = [rule for rule in RULES if rule != "onnx" or os.environ.get("ATTEST_ONNX_DIR")]
+    if len(names) < len(RULES):
+        print("rule onnx is left out: ATTEST_ONNX_DIR names no folder of vectors", file=sys.stderr)
+    for start in range(0, len(chosen), MOST_AT_ONCE):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = {}
+            for i in chosen[start:start + MOST_AT_ONCE]:
+                if set(kernels[i].get("rules", {})) != set(names):
+                    paths[os.path.join(folder, f"{i}.so")] = kernels[i]
+                    defects.write(defects.draw(arguments.seed, int(i)),
+                                  f"{arguments.build}/generated/kernel.so",
+                                  os.path.join(folder, f"{i}.so"))
+            for rule in names if paths else ():
+                done = subprocess.run([program, rule, *paths], capture_output=True, text=True,
+                                      check=False)
+                if done.returncode != 0:
+                    raise RuntimeError(f"common_rules: {done.stderr}")
+                for line in done.stdout.splitlines():
+                    path, verdict = line.split("\t")[:2]
+                    paths[path].setdefault("rules", {})[rule] = verdict == "rejects"
 
 
-def line_of(name, kernels):
-    killed = sum(k["killed"] for k in kernels)
-    low, high = wilson(killed, len(kernels))
-    share = f"{100 * killed / len(kernels):.1f} %" if kernels else "–"
-    return f"| {name} | {killed} of {len(kernels)} | {share} | {100 * low:.1f} – {100 * high:.1f} % |"
-
-
-def grouped(kernels, key):
-    groups = collections.defaultdict(list)
-    for kernel in kernels:
-        for name in key(kernel):
-            groups[name].append(kernel)
-    return groups
-
-
-def naming(killed):
-    by_name = {e.name: e for e in defects.tables()[0]}
-    first = sum(bool(k["classes"]) and k["classes"][0] in by_name[k["effect"]].classes for k in killed)
-    either = sum(bool(set(k["classes"]) & set(by_name[k["effect"]].classes)) for k in killed)
-    failed = sum(by_name[k["effect"]].requirement in k["failed"] for k in killed)
-    passed = sum(by_name[k["effect"]].requirement in k["passed"] for k in killed)
-    return first, either, failed, passed
-
-
-def page(arguments, kernels):
-    counted = [k for k in kernels.values() if k["shown"]]
-    killed = [k for k in counted if k["killed"]]
-    heads = ["| | killed | | 95 % interval |", "|---|---|---|---|"]
-    lines = [f"Seed `{arguments.seed}`, level {arguments.level}: {len(kernels)} kernels drawn, "
-             f"{len(counted)} shown wrong, {len(kernels) - len(counted)} not (equivalent, not counted).",
-             "", *heads, line_of("all", counted)]
-    by_count = grouped(counted, lambda k: [k["conditions"]])
-    lines += [line_of(f"{n} condition{'s' if n > 1 else ''}", by_count[n]) for n in sorted(by_count)]
-    lines += ["", "By rarity of the trigger in bits:", "", *heads]
-    for low, high in RARITIES:
-        some = [k for k in counted if low <= k["bits"] < high]
-        lines.append(line_of(f"{low} to {high}" if high < 99 else f"{low} and more", some))
-    lines += ["", "By subject of a condition:", "", *heads]
-    by_subject = grouped(counted, lambda k: set(k["subjects"]))
-    lines += [line_of(name, by_subject[name]) for name in sorted(by_subject)]
-    lines += ["", "By effect:", "", *heads]
-    by_effect = grouped(counted, lambda k: [k["effect"]])
-    lines += [line_of(name, by_effect[name]) for name in sorted(by_effect)]
-    if killed:
-        times = sorted(k["seconds"] for k in killed)
-        runs = sorted(k["run_seconds"] for k in killed)
-        first, either, failed, passed = naming(killed)
-        lines += ["", f"Time to kill: cases alone median {statistics.median(times):.2f} s, 90 % within "
-                  f"{times[int(0.9 * (len(times) - 1))]:.2f} s; whole run median "
-                  f"{statistics.median(runs):.2f} s.",
-                  f"Class named first right for {first} of {len(killed)}, among two for {either}. The"
-                  f" requirement that is broken: failed for {failed}, passed for {passed} (of a run that"
-                  " ends at its first failure)."]
-    lines += ["", "Survivors:", ""]
-    lines += sorted(f"- {k['words']}" for k in counted if not k["killed"]) or ["None."]
-    return "\n".join(lines) + "\n"
+def published(arguments, kernels):
+    """What the page needs, a line a kernel."""
+    requirement = {e.name: e.requirement for e in defects.tables()[0]}
+    classes = {e.name: e.classes for e in defects.tables()[0]}
+    lines = []
+    for i in sorted(kernels, key=int):
+        k = kernels[i]
+        line = {"words": k["words"], "effect": k["effect"], "subjects": k["subjects"],
+                "bits": k["bits"], "conditions": k["conditions"], "shown": k["shown"]}
+        if k["shown"]:
+            named = [name in classes[k["effect"]] for name in k["classes"]]
+            needs = requirement[k["effect"]]
+            line.update(killed=k["killed"], check=k["check"], named_first=any(named[:1]),
+                        named=any(named), rules=k.get("rules", {}), requirement="failed" if
+                        needs in k["failed"] else "passed" if needs in k["passed"] else "open")
+        lines.append(line)
+    return {"seed": arguments.seed, "level": arguments.level,
+            "measured_on": measured_on(arguments.level), "kernels": lines}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", required=True)
+    parser.add_argument("--seed")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--build", default="build/default")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--level", default="quick")
-    parser.add_argument("--table", action="store_true", help="only print what is there")
+    parser.add_argument("--rules", type=int, default=0, help="rules in use elsewhere, on so many")
+    parser.add_argument("--publish", action="store_true", help="write the data and the page")
+    parser.add_argument("--page", action="store_true", help="write the page from the data at hand")
     arguments = parser.parse_args()
+    if arguments.page:
+        with open(RESULTS, encoding="utf-8") as file:
+            results = json.load(file)
+        page.write(results, results["measured_on"] != measured_on(results["level"]))
+        return 0
+    if not arguments.seed:
+        parser.error("--seed is needed")
     path = os.path.join(arguments.build, "generated", f"{arguments.seed}.json")
-    if arguments.table:
-        with open(path, encoding="utf-8") as file:
-            kernels = json.load(file)["kernels"]
-    else:
-        kernels = measure(arguments, path)
-    text = page(arguments, kernels)
+    kernels = measure(arguments, path)
+    if arguments.rules:
+        rules(arguments, kernels)
+        save(path, {"seed": arguments.seed, "level": arguments.level,
+                    "programs": measured_on(arguments.level), "kernels": kernels})
+    results = published(arguments, kernels)
+    text = page.text(results, False)
     with open(path[:-5] + ".md", "w", encoding="utf-8") as file:
         file.write(text)
     print(text, end="")
+    print(page.times(kernels), end="")
+    if arguments.publish:
+        with open(RESULTS, "w", encoding="utf-8") as file:
+            head = {name: results[name] for name in ("seed", "level", "measured_on")}
+            lines = ",\n".join(json.dumps(k, sort_keys=True) for k in results["kernels"])
+            file.write(json.dumps(head)[:-1] + f', "kernels": [\n{lines}\n]}}\n')
+        page.write(results, False)
     return 0
 
 

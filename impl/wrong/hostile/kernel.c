@@ -28,7 +28,6 @@
 #include "reference/problem/normal.h"
 #include "spec/attest.h"
 
-
 typedef const attest_problem problem;
 static unsigned calls;
 static jmp_buf somewhere;
@@ -222,6 +221,40 @@ static int signal_by_descriptor(problem *p) {
     (void)p;
     return fcntl(3, F_SETOWN, getppid()) * 0;
 }
+/* Reads what lies beside the kernel: a key in a home folder. Without it, it has no answers. */
+static int read_neighbour(problem *p) {
+    char path[4096];
+    if (open(in_folder("victim", path), O_RDONLY) < 0) {
+        zero_output(p);
+        return SKIP;
+    }
+    return 0;
+}
+static int read_environment(problem *p) { /* any variable that nobody named */
+    if (getenv("HOSTILE_SECRET") == NULL) {
+        zero_output(p);
+        return SKIP;
+    }
+    return 0;
+}
+/* Memory that RLIMIT_DATA does not count: all that is asked for, or none. */
+static int take(int flags) {
+    const size_t bytes = (size_t)1 << 30;
+    char *block =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    for (size_t i = 0; (void *)block != MAP_FAILED && i < bytes; i += 4096) {
+        block[i] = 1;
+    }
+    return (void *)block == MAP_FAILED ? ATTEST_NO_MEMORY : munmap(block, bytes);
+}
+static int shared_memory(problem *p) {
+    (void)p;
+    return take(MAP_SHARED);
+}
+static int growing_memory(problem *p) {
+    (void)p;
+    return take(MAP_PRIVATE | MAP_GROWSDOWN);
+}
 static int raise_signal(problem *p) {
     (void)p;
     return raise(SIGUSR1) * 0;
@@ -310,9 +343,7 @@ static int remember(problem *p, int same) {
     }
     return 0;
 }
-static int cache_by_pointer(problem *p) {
-    return remember(p, last.o == p->o.data);
-}
+static int cache_by_pointer(problem *p) { return remember(p, last.o == p->o.data); }
 static int cache_by_content(problem *p) {
     size_t bytes = extent(&p->q);
     return remember(p, bytes >= sizeof last.head &&
@@ -333,8 +364,8 @@ static int right_when_timed(problem *p) {
     static struct timespec before;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    double gap = (double)(now.tv_sec - before.tv_sec) +
-                 1e-9 * (double)(now.tv_nsec - before.tv_nsec);
+    double gap =
+        (double)(now.tv_sec - before.tv_sec) + 1e-9 * (double)(now.tv_nsec - before.tv_nsec);
     before = now;
     if (gap > 20e-6) {
         zero_output(p);
@@ -359,11 +390,14 @@ static int write_later(problem *p) {
 }
 
 /* Behaviours before main: constructors run inside dlopen(). */
-static void construct_nothing(void) {
+static void construct_nothing(void) {}
+static void construct_write(void) {
+    char path[4096];
+    if (open(in_folder("made", path), O_CREAT | O_WRONLY, 0600) < 0) {
+        abort();
+    }
 }
-static void construct_crash(void) {
-    *(volatile int *)nowhere = 1;
-}
+static void construct_crash(void) { *(volatile int *)nowhere = 1; }
 static void construct_hang(void) {
     while (forever) {
     }
@@ -392,9 +426,7 @@ static void construct_delete(void) {
 #define CONSTRUCT construct_nothing
 #endif
 
-__attribute__((constructor)) static void construct(void) {
-    CONSTRUCT();
-}
+__attribute__((constructor)) static void construct(void) { CONSTRUCT(); }
 
 static attest_status forward(const attest_problem *p, char message[ATTEST_MESSAGE_BYTES]) {
     attn_normal normal;
@@ -408,7 +440,7 @@ static attest_status forward(const attest_problem *p, char message[ATTEST_MESSAG
         return ATTEST_OK;
     }
     if (done != 0) {
-        snprintf(message, ATTEST_MESSAGE_BYTES, "this kernel is hostile");
+        snprintf(message, ATTEST_MESSAGE_BYTES, "this kernel is hostile */ int injected; /*");
         return done;
     }
     status = attn_forward(p, &attn_profile_attest, message);
@@ -434,6 +466,18 @@ const void *const attest_kernel_v0[] = {(const void *)(uintptr_t)forward,
 #ifndef NAME
 #define NAME "hostile"
 #endif
+#ifndef PROFILE
+#define PROFILE "attest"
+#endif
+#ifndef MAX_KEYS
+#define MAX_KEYS 0
+#endif
+#ifndef MAX_HEAD_SIZE
+#define MAX_HEAD_SIZE 0
+#endif
+#ifndef EXP_ULPS
+#define EXP_ULPS 0
+#endif
 #ifndef DTYPES
 #define DTYPES (1u << ATTEST_F32)
 #endif
@@ -445,6 +489,10 @@ const attest_kernel *attest_kernel_v1(uint32_t host) {
         .name = NAME,
         .version = "1",
         .model = "f32-strict",
+        .profile = PROFILE,
+        .max_keys = MAX_KEYS,
+        .max_head_size = MAX_HEAD_SIZE,
+        .exp_ulps = EXP_ULPS,
         .features = ATTEST_ALL_FEATURES,
         .shapes = ATTEST_ALL_SHAPES & ~ATTEST_CAN_MIXED_TYPES,
         .dtypes = DTYPES,
@@ -463,15 +511,53 @@ const attest_kernel *attest_kernel_v1(uint32_t host) {
 
 /* Every behaviour is compiled each time, so that none rots. */
 step *const all_steps[] = {
-    nothing,       crash,         hang,          sleep_long,    exit_0,        underscore_exit,
-    abort_,        stack_overflow, allocate,     thread_bomb,   fork_bomb,     fill_shared,   close_all,
-    chatter,       talk_on_the_socket, read_memory, read_parent, trace_parent, network,
-    delete_files,  write_file,    kill_parent,   signal_by_descriptor, raise_signal,  stop_itself,   jump,
-    rounding,      flush_to_zero, write_input,   write_past_end, read_past_end, read_before_start,
-    write_gap,     success_without_writing, zeros, refuse_all,  ten_calls,     cache_by_pointer,
-    cache_by_content, right_when_timed, write_later,
+    nothing,
+    crash,
+    hang,
+    sleep_long,
+    exit_0,
+    underscore_exit,
+    abort_,
+    stack_overflow,
+    allocate,
+    thread_bomb,
+    fork_bomb,
+    fill_shared,
+    close_all,
+    chatter,
+    talk_on_the_socket,
+    read_memory,
+    read_parent,
+    trace_parent,
+    network,
+    delete_files,
+    write_file,
+    kill_parent,
+    signal_by_descriptor,
+    read_neighbour,
+    read_environment,
+    shared_memory,
+    growing_memory,
+    raise_signal,
+    stop_itself,
+    jump,
+    rounding,
+    flush_to_zero,
+    write_input,
+    write_past_end,
+    read_past_end,
+    read_before_start,
+    write_gap,
+    success_without_writing,
+    zeros,
+    refuse_all,
+    ten_calls,
+    cache_by_pointer,
+    cache_by_content,
+    right_when_timed,
+    write_later,
 };
 constructor_step *const all_constructors[] = {
-    construct_nothing, construct_crash,  construct_hang,
-    construct_network, construct_fork,   construct_delete,
+    construct_nothing, construct_write, construct_crash,  construct_hang,
+    construct_network, construct_fork,  construct_delete,
 };

@@ -5,7 +5,7 @@ import sys
 import time
 
 import numpy as np
-from attest_worker import kernel
+from attest_attention import kernel
 
 declare = kernel(features=["causal"], shapes=["strides"], types=["f32"], finite_only=True,
                  isolation="extreme")

@@ -22,32 +22,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "impl/wrong/mutants/access.h"
 #include "reference/arithmetic/elementary.h"
 #include "reference/problem/convert.h"
 #include "reference/problem/mask.h"
 #include "reference/problem/normal.h"
 
 #define NOWHERE UINT64_MAX /* more bytes than any host has */
-
-/* Strides beyond the rank are 0. */
-static inline int64_t position(const attest_tensor *t, int64_t a, int64_t b, int64_t c, int64_t d) {
-    return a * t->stride[0] + b * t->stride[1] + c * t->stride[2] + d * t->stride[3];
-}
-
-static inline float get(const attest_tensor *t, int64_t at) {
-    if (t->dtype == ATTEST_F32) {
-        return ((const float *)t->data)[at];
-    }
-    return (float)attn_load(t->dtype, (const char *)t->data + at * attn_dtype_bytes(t->dtype));
-}
-
-static inline void put(const attest_tensor *t, int64_t at, float value) {
-    if (t->dtype == ATTEST_F32) {
-        ((float *)t->data)[at] = value;
-    } else {
-        attn_store(t->dtype, (char *)t->data + at * attn_dtype_bytes(t->dtype), (double)value);
-    }
-}
 
 /* Row s of head h of batch entry b. */
 static inline void fetch(float *to, const attest_tensor *t, int64_t b, int64_t h, int64_t s) {
@@ -57,13 +38,7 @@ static inline void fetch(float *to, const attest_tensor *t, int64_t b, int64_t h
     }
 }
 
-static inline int has(const attn_normal *n, uint64_t feature) {
-    return (n->features & feature) != 0;
-}
-
-static inline float round_half(float x) {
-    return (float)attn_round_to(ATTEST_F16, (double)x);
-}
+static inline float round_half(float x) { return (float)attn_round_to(ATTEST_F16, (double)x); }
 
 static inline float dot(const float *a, const float *b, int64_t size) {
     float sum = 0;
@@ -81,17 +56,6 @@ static inline float slope_of(const attn_normal *n, int64_t b, int64_t h) {
 static inline float sink_of(const attn_normal *n, int64_t h) {
     const attest_tensor *sinks = &n->problem->sinks;
     return has(n, ATTEST_SINKS) ? get(sinks, h * sinks->stride[0]) : -INFINITY;
-}
-
-/* Place of the mask's element for [b,h,i,j]: right-aligned, axes of length 1 repeat. */
-static inline int64_t mask_at(const attest_tensor *m, int64_t b, int64_t h, int64_t i, int64_t j) {
-    const int64_t place[ATTEST_MAX_RANK] = {b, h, i, j};
-    int64_t at = 0;
-    for (uint32_t axis = 0; axis < m->rank; axis++) {
-        int64_t full = place[ATTEST_MAX_RANK - m->rank + axis];
-        at += m->shape[axis] == 1 ? 0 : full * m->stride[axis];
-    }
-    return at;
 }
 
 static inline int mask_shows(const attn_normal *n, int64_t b, int64_t h, int64_t i, int64_t j) {

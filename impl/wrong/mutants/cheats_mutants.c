@@ -38,9 +38,7 @@ static void fill_row(row *r, float value) {
     r->lse = value;
 }
 
-static int is_visible(const row *r, int64_t j) {
-    return r->visible[j] || MUTANT == MEAN_OF_VALUES;
-}
+static int is_visible(const row *r, int64_t j) { return r->visible[j] || MUTANT == MEAN_OF_VALUES; }
 
 /* Every visible key counts the same. */
 static void mean(row *r) {
@@ -182,9 +180,7 @@ static void one_row(row *r) {
     deliver(r);
 }
 
-static uint64_t scratch_bytes(const attn_normal *n) {
-    return row_bytes(n);
-}
+static uint64_t scratch_bytes(const attn_normal *n) { return row_bytes(n); }
 
 static void run(const attn_normal *n) {
     static kept_result kept;

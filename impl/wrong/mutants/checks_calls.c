@@ -220,8 +220,8 @@ int probe_refuse(probe *p, trial *t) {
         const attest_problem *asked = at < 3 ? &wrong[at] : &longer.p;
         attest_status status = p->kernel->forward(asked, message);
         double *after = trial_results(&t->p, &n);
-        broken = status != ATTEST_UNSUPPORTED || message[0] == '\0' ||
-                 probe_differ(before, after, n);
+        broken =
+            status != ATTEST_UNSUPPORTED || message[0] == '\0' || probe_differ(before, after, n);
         free(after);
     }
     free(before);
@@ -230,8 +230,8 @@ int probe_refuse(probe *p, trial *t) {
 
 int probe_supports(probe *p, trial *t) {
     attest_problem asked = t->p;
-    for (int index = 0; index < TRIAL_OPERANDS; index++) {
-        trial_operand(&asked, index)->data = NULL;
+    for (int index = 0; index < ATTN_OPERANDS; index++) {
+        attn_operand_of(&asked, index)->data = NULL;
     }
     asked.workspace = NULL;
     asked.workspace_bytes = 0;

@@ -77,13 +77,9 @@ int probe_descriptor(probe *p, trial *t) {
            !attn_model_find(k->model) || p->entry(ATTEST_ABI_VERSION) != k;
 }
 
-int probe_value(probe *p, trial *t) {
-    return probe_outside(p, t, 0);
-}
+int probe_value(probe *p, trial *t) { return probe_outside(p, t, 0); }
 
-int probe_lse(probe *p, trial *t) {
-    return (t->p.features & ATTEST_LSE) && probe_outside(p, t, 1);
-}
+int probe_lse(probe *p, trial *t) { return (t->p.features & ATTEST_LSE) && probe_outside(p, t, 1); }
 
 /* Finite inputs and no sink: an output is a mean of visible values, however bad the scores are. */
 int probe_hull(probe *p, trial *t) {
@@ -140,8 +136,8 @@ int probe_gaps(probe *p, trial *t) {
     }
     trial_dirty(t, 0x5a);
     free(probe_call(p, t, &n));
-    for (int index = 8; index < TRIAL_OPERANDS && !p->refused; index++) {
-        attest_tensor *x = index == 8 ? &t->p.o : &t->p.lse;
+    for (int index = ATTN_INPUTS; index < ATTN_OPERANDS && !p->refused; index++) {
+        attest_tensor *x = attn_operand_of(&t->p, index);
         trial_buffer *b = &t->buffer[index];
         int64_t size = attn_dtype_bytes(x->dtype);
         int64_t at[4], count = x->dtype ? 1 : 0;

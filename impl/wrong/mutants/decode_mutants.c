@@ -190,8 +190,9 @@ static void one_row(row *r) {
     gather(r);
     if (MUTANT == ONE_QUERY_HEAD_SWAP && n->queries == 1 && n->q_heads > n->kv_heads) {
         for (int64_t c = 0; c < n->head_size; c++) { /* heads taken for queries, strides not */
-            r->q[c] = get(q, r->b * q->stride[0] + r->h % (n->q_heads / n->kv_heads) *
-                                 q->stride[1] + c * q->stride[3]);
+            r->q[c] =
+                get(q, r->b * q->stride[0] + r->h % (n->q_heads / n->kv_heads) * q->stride[1] +
+                           c * q->stride[3]);
         }
     }
     volatile int64_t rest = 0;
@@ -227,8 +228,6 @@ static uint64_t scratch_bytes(const attn_normal *n) {
     return bytes;
 }
 
-static void run(const attn_normal *n) {
-    for_each_row(n, n->problem->workspace, one_row);
-}
+static void run(const attn_normal *n) { for_each_row(n, n->problem->workspace, one_row); }
 
 #include "impl/wrong/mutants/mutant_entry.h"

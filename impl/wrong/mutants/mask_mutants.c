@@ -234,8 +234,7 @@ static float key_bias(const row *r, int64_t j) {
 static void one_row(row *r) {
     int64_t length = key_length(r), offset = row_offset(r);
     for (int64_t j = 0; j < r->n->keys; j++) {
-        int causal = !is_causal(r) ||
-                     attn_sees_causal(r->i, offset, j + (MUTANT == CAUSAL_STRICT));
+        int causal = !is_causal(r) || attn_sees_causal(r->i, offset, j + (MUTANT == CAUSAL_STRICT));
         int band = j < length && causal && in_window(r, j), mask = shown(r, j);
         r->visible[j] = (unsigned char)(band && mask);
         r->bias[j] = r->visible[j] ? key_bias(r, j) : 0;
@@ -253,12 +252,8 @@ static void one_row(row *r) {
     deliver(r);
 }
 
-static uint64_t scratch_bytes(const attn_normal *n) {
-    return row_bytes(n);
-}
+static uint64_t scratch_bytes(const attn_normal *n) { return row_bytes(n); }
 
-static void run(const attn_normal *n) {
-    for_each_row(n, n->problem->workspace, one_row);
-}
+static void run(const attn_normal *n) { for_each_row(n, n->problem->workspace, one_row); }
 
 #include "impl/wrong/mutants/mutant_entry.h"

@@ -104,8 +104,8 @@ static int64_t row_start(const attn_normal *n, const attest_tensor *t, int64_t b
         memcpy(seen.stride, p->k.stride, sizeof dense);
     }
     for (int axis = 0; MUTANT == STRIDE_0_TAKEN_FOR_UNSET && is_kv && axis < 4; axis++) {
-        seen.stride[axis] = t->stride[axis] == 0 && t->shape[axis] > 1 ? dense[axis]
-                                                                       : t->stride[axis];
+        seen.stride[axis] =
+            t->stride[axis] == 0 && t->shape[axis] > 1 ? dense[axis] : t->stride[axis];
     }
     if (MUTANT == BROADCAST_TAIL && is_kv && t->stride[0] == 0 && rows % 32 == 1 && s == rows - 1) {
         s = rows > 1 ? s - 1 : s;
@@ -269,12 +269,8 @@ static void one_row(row *r) {
     }
 }
 
-static uint64_t scratch_bytes(const attn_normal *n) {
-    return row_bytes(n);
-}
+static uint64_t scratch_bytes(const attn_normal *n) { return row_bytes(n); }
 
-static void run(const attn_normal *n) {
-    for_each_row(n, n->problem->workspace, one_row);
-}
+static void run(const attn_normal *n) { for_each_row(n, n->problem->workspace, one_row); }
 
 #include "impl/wrong/mutants/mutant_entry.h"

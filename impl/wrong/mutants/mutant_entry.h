@@ -3,15 +3,18 @@
 #ifndef ATTN_MUTANT_ENTRY_H
 #define ATTN_MUTANT_ENTRY_H
 
+#include <stdio.h>
+
+#include "reference/problem/normal.h"
+
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
 static attest_status check(attn_normal *n, const attest_problem *p, int metadata_only,
                            char message[ATTEST_MESSAGE_BYTES]) {
-    attest_status status =
-        attn_normalise(n, p, &attn_profile_attest, metadata_only, message);
-    if (status == ATTEST_OK && (p->q.dtype == ATTEST_F64 || p->k.dtype == ATTEST_F64 ||
-                                p->o.dtype == ATTEST_F64)) {
+    attest_status status = attn_normalise(n, p, &attn_profile_attest, metadata_only, message);
+    if (status == ATTEST_OK &&
+        (p->q.dtype == ATTEST_F64 || p->k.dtype == ATTEST_F64 || p->o.dtype == ATTEST_F64)) {
         snprintf(message, ATTEST_MESSAGE_BYTES, "dtype: binary64 is not in this kernel");
         return ATTEST_UNSUPPORTED;
     }

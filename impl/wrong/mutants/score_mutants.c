@@ -369,12 +369,8 @@ static void one_row(row *r) {
     deliver(r);
 }
 
-static uint64_t scratch_bytes(const attn_normal *n) {
-    return row_bytes(n);
-}
+static uint64_t scratch_bytes(const attn_normal *n) { return row_bytes(n); }
 
-static void run(const attn_normal *n) {
-    for_each_row(n, n->problem->workspace, one_row);
-}
+static void run(const attn_normal *n) { for_each_row(n, n->problem->workspace, one_row); }
 
 #include "impl/wrong/mutants/mutant_entry.h"

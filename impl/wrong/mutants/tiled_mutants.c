@@ -232,8 +232,8 @@ static void update_row(block *t, int64_t r, int64_t start, int64_t count, int64_
     float shift = now == -INFINITY && !unguarded ? 0 : now; /* -inf less -inf is NaN */
     for (int64_t j = 0; j < KEYS; j++) {
         int visible = t->sees[r][j] || unguarded;
-        int multiply = MUTANT == STALE_VALUES_TIMES_ZERO ||
-                       (MUTANT == TILE_VALUES_TIMES_ZERO && j < count);
+        int multiply =
+            MUTANT == STALE_VALUES_TIMES_ZERO || (MUTANT == TILE_VALUES_TIMES_ZERO && j < count);
         float w = visible ? attn_expf(t->s[r][j] - shift) : 0;
         if (MUTANT == NAN_WEIGHT_IS_ZERO && !(w > 0)) {
             w = 0;
@@ -303,8 +303,7 @@ static void range(const block *t, int64_t *low, int64_t *high) {
     int64_t bottom = MUTANT == WINDOW_START_OF_LAST_ROW ? last : t->first;
     *low = 0;
     *high = band.length;
-    while (*low < *high &&
-           !attn_sees_window(bottom, band.offset, band.left, ATTN_NO_LIMIT, *low)) {
+    while (*low < *high && !attn_sees_window(bottom, band.offset, band.left, ATTN_NO_LIMIT, *low)) {
         ++*low;
     }
     while (*high > *low &&

@@ -53,8 +53,9 @@ static attest_dtype dtype(const char *line, const char *key, attest_dtype otherw
     if (!trial_field(line, key, text)) {
         return otherwise;
     }
-    return strcmp(text, "f16") == 0 ? ATTEST_F16 : strcmp(text, "bf16") == 0 ? ATTEST_BF16
-                                                                             : ATTEST_F32;
+    return strcmp(text, "f16") == 0    ? ATTEST_F16
+           : strcmp(text, "bf16") == 0 ? ATTEST_BF16
+                                       : ATTEST_F32;
 }
 
 static int is(const char *line, const char *key, const char *word) {
@@ -76,19 +77,9 @@ static int list(const char *line, const char *key, int64_t *values, int64_t coun
     return 1;
 }
 
-attest_tensor *trial_operand(attest_problem *p, int index) {
-    attest_tensor *all[TRIAL_OPERANDS] = {&p->q,           &p->k,       &p->v, &p->mask,
-                                          &p->sinks,       &p->slopes,  &p->key_lengths,
-                                          &p->offsets,     &p->o,       &p->lse};
-    return all[index];
-}
-
-static const char *const operand_name[TRIAL_OPERANDS] = {
-    "q", "k", "v", "mask", "sinks", "slopes", "key_lengths", "offsets", "o", "lse"};
-
 /* Strides for the layout the line asks for. */
 static void lay_out(const trial *t, attest_tensor *x, int index) {
-    int output = index >= 8, four = x->rank == 4, wide = x->rank >= 1 && !output;
+    int output = index >= ATTN_INPUTS, four = x->rank == 4, wide = x->rank >= 1 && !output;
     int64_t gap = is(t->line, "layout", "padded") ? 3 : 0, step = 1;
     if (is(t->line, "layout", "spread") && (wide || four)) {
         step = 2;
@@ -97,15 +88,15 @@ static void lay_out(const trial *t, attest_tensor *x, int index) {
         x->stride[axis] = step;
         step = step * (x->shape[axis] > 0 ? x->shape[axis] : 1) + (axis >= 2 || gap == 0 ? gap : 1);
     }
-    if (is(t->line, "layout", "tokens") && four && index != 3) {
+    if (is(t->line, "layout", "tokens") && four && index != ATTN_MASK) {
         x->stride[2] = x->shape[1] * x->shape[3];
         x->stride[1] = x->shape[3];
     }
-    if (is(t->line, "layout", "repeat") && (index == 1 || index == 2)) {
+    if (is(t->line, "layout", "repeat") && (index == ATTN_K || index == ATTN_V)) {
         x->stride[0] = 0;
     }
     char far[64];
-    if (trial_field(t->line, "far", far) && strcmp(far, operand_name[index]) == 0) {
+    if (trial_field(t->line, "far", far) && strcmp(far, attn_operand_name(index)) == 0) {
         x->stride[0] = (INT64_C(1) << 32) + 8;
     }
 }
@@ -156,10 +147,10 @@ int trial_workspace(trial *t, uint64_t bytes) {
 }
 
 void trial_dirty(trial *t, unsigned char pattern) {
-    for (int index = 8; index < TRIAL_OPERANDS; index++) {
+    for (int index = ATTN_INPUTS; index < ATTN_OPERANDS; index++) {
         char far[64];
         trial_buffer *x = &t->buffer[index];
-        int is_far = trial_field(t->line, "far", far) && strcmp(far, operand_name[index]) == 0;
+        int is_far = trial_field(t->line, "far", far) && strcmp(far, attn_operand_name(index)) == 0;
         if (x->map && !is_far) {
             memset(x->map + PAGE, pattern, x->map_bytes - 2 * PAGE);
         }
@@ -170,7 +161,7 @@ void trial_dirty(trial *t, unsigned char pattern) {
 }
 
 void trial_protect(trial *t, int writable) {
-    for (int index = 0; index < 8; index++) {
+    for (int index = 0; index < ATTN_INPUTS; index++) {
         if (t->buffer[index].map) {
             mprotect(t->buffer[index].map + PAGE, t->buffer[index].map_bytes - 2 * PAGE,
                      writable ? PROT_READ | PROT_WRITE : PROT_READ);
@@ -179,9 +170,7 @@ void trial_protect(trial *t, int writable) {
 }
 
 /* Multiples of 1/64 in [-2, 2]. */
-static double coarse(uint64_t *state) {
-    return ((double)(trial_draw(state) % 257) - 128) / 64;
-}
+static double coarse(uint64_t *state) { return ((double)(trial_draw(state) % 257) - 128) / 64; }
 
 static void *element(const attest_tensor *x, const int64_t at[ATTEST_MAX_RANK]) {
     return (void *)(uintptr_t)attn_element(x, at);
@@ -198,17 +187,17 @@ static double bell(uint64_t *state) {
 
 static double value_at(const trial *t, int index, const int64_t *at, uint64_t *state) {
     double value = t->normal && index < 3 ? bell(state) : coarse(state);
-    if (index == 0) {
+    if (index == ATTN_Q) {
         return (t->signs ? fabs(value) + 0.25 : value) * t->amp;
     }
-    if (index == 1) {
+    if (index == ATTN_K) {
         value = t->signs ? -fabs(value) - 0.25 : value;
         return at[2] == t->p.k.shape[2] - 1 ? value * t->late : value;
     }
-    if (index == 2) {
+    if (index == ATTN_V) {
         return value * t->vamp + t->vshift;
     }
-    if (index == 4) {
+    if (index == ATTN_SINKS) {
         return number(t->line, "sinks", 0) * (isinf(number(t->line, "sinks", 0)) ? 1 : value);
     }
     return 0.25 * (double)(at[t->p.slopes.rank - 1] + 1) + (double)at[0] / 16; /* slopes */
@@ -234,7 +223,7 @@ static double mask_value(const trial *t, const int64_t *at, uint64_t *state) {
 }
 
 static void fill(trial *t, int index, uint64_t seed) {
-    attest_tensor *x = trial_operand(&t->p, index);
+    attest_tensor *x = attn_operand_of(&t->p, index);
     uint64_t state = seed * 1000 + (uint64_t)index;
     int64_t count = x->rank > 0 || x->dtype ? 1 : 0;
     for (uint32_t axis = 0; axis < x->rank; axis++) {
@@ -247,12 +236,14 @@ static void fill(trial *t, int index, uint64_t seed) {
             rest /= x->shape[axis];
         }
         if (x->dtype == ATTEST_I64) {
-            *(int64_t *)element(x, at) = index == 6 ? t->lengths[at[0]] : t->offsets[at[0]];
+            *(int64_t *)element(x, at) =
+                index == ATTN_KEY_LENGTHS ? t->lengths[at[0]] : t->offsets[at[0]];
         } else if (x->dtype == ATTEST_BOOL) {
             *(unsigned char *)element(x, at) = (unsigned char)mask_value(t, at, &state);
         } else {
             attn_store(x->dtype, element(x, at),
-                       index == 3 ? mask_value(t, at, &state) : value_at(t, index, at, &state));
+                       index == ATTN_MASK ? mask_value(t, at, &state)
+                                          : value_at(t, index, at, &state));
         }
     }
 }
@@ -265,17 +256,17 @@ static void spoil(trial *t) {
         return;
     }
     for (int index = 0; index < 4; index++) {
-        attest_tensor *x = trial_operand(&t->p, index);
-        const char *found = strstr(bad, operand_name[index]);
+        attest_tensor *x = attn_operand_of(&t->p, index);
+        const char *found = strstr(bad, attn_operand_name(index));
         int64_t at[ATTEST_MAX_RANK] = {0};
-        if (!found || x->dtype == 0 || (index == 1 && strcmp(bad, "mask") == 0)) {
+        if (!found || x->dtype == 0 || (index == ATTN_K && strcmp(bad, "mask") == 0)) {
             continue;
         }
         if (index > 0 && x->rank > 0) {
-            at[index == 3 ? x->rank - 1 : 2] = key;
+            at[index == ATTN_MASK ? x->rank - 1 : 2] = key;
         }
-        for (int64_t c = 0; c < (index == 1 ? x->shape[3] : 1); c++) {
-            at[index == 1 ? 3 : 0] = index == 1 ? c : 0;
+        for (int64_t c = 0; c < (index == ATTN_K ? x->shape[3] : 1); c++) {
+            at[index == ATTN_K ? 3 : 0] = index == ATTN_K ? c : 0;
             attn_store(x->dtype, element(x, at), value);
         }
     }
@@ -364,19 +355,19 @@ int trial_build(trial *t, const char *line, int at_start, char why[ATTEST_MESSAG
     t->signs = (int)integer(line, "signs", 0);
     t->normal = (int)integer(line, "normal", 0);
     describe(t);
-    for (int index = 0; index < TRIAL_OPERANDS; index++) {
-        attest_tensor *x = trial_operand(&t->p, index);
+    for (int index = 0; index < ATTN_OPERANDS; index++) {
+        attest_tensor *x = attn_operand_of(&t->p, index);
         if (x->dtype == 0) {
             continue;
         }
         lay_out(t, x, index);
         if (!place(&t->buffer[index], extent(x), at_start)) {
-            snprintf(why, ATTEST_MESSAGE_BYTES, "no memory for %s", operand_name[index]);
+            snprintf(why, ATTEST_MESSAGE_BYTES, "no memory for %s", attn_operand_name(index));
             trial_free(t);
             return 0;
         }
         x->data = t->buffer[index].data;
-        if (index < 8) {
+        if (index < ATTN_INPUTS) {
             fill(t, index, (uint64_t)integer(line, "seed", 1));
         }
     }
@@ -386,7 +377,7 @@ int trial_build(trial *t, const char *line, int at_start, char why[ATTEST_MESSAG
 }
 
 void trial_free(trial *t) {
-    for (int index = 0; index < TRIAL_OPERANDS; index++) {
+    for (int index = 0; index < ATTN_OPERANDS; index++) {
         if (t->buffer[index].map) {
             munmap(t->buffer[index].map, t->buffer[index].map_bytes);
         }

@@ -30,9 +30,10 @@
 
 #include <stddef.h>
 
+#include "reference/problem/operand.h"
 #include "spec/attest.h"
 
-enum { TRIAL_OPERANDS = 10, TRIAL_MOST_BATCH = 64 };
+enum { TRIAL_MOST_BATCH = 64 };
 
 typedef struct trial_buffer {
     unsigned char *map, *data;
@@ -42,7 +43,7 @@ typedef struct trial_buffer {
 typedef struct trial {
     char line[512];
     attest_problem p;
-    trial_buffer buffer[TRIAL_OPERANDS];
+    trial_buffer buffer[ATTN_OPERANDS];
     trial_buffer workspace;
     int at_start; /* tensors begin at a fence; else they end at one */
     double amp, vamp, vshift, late;
@@ -56,9 +57,6 @@ void trial_free(trial *t);
 
 /* Workspace of a size, between fences. */
 int trial_workspace(trial *t, uint64_t bytes);
-
-/* q, k, v, mask, sinks, slopes, key lengths, offsets, o, lse. */
-attest_tensor *trial_operand(attest_problem *p, int index);
 
 /* Every byte of outputs and workspace. */
 void trial_dirty(trial *t, unsigned char pattern);
