@@ -46,7 +46,13 @@ static void one_row(const heads *in, int h, int i, attn_real out[D], attn_real *
         v[j] = in->v[kv_head][j];
     }
     const ATTN_NAME(attn_row_problem) row = {
-        .q = in->q[h][i], .k = k, .v = v, .visible = in->visible[h][i], .n = S, .d = D, .dv = D,
+        .q = in->q[h][i],
+        .k = k,
+        .v = v,
+        .visible = in->visible[h][i],
+        .n = S,
+        .d = D,
+        .dv = D,
         .score = {.scale = in->scale},
     };
     ATTN_NAME(attn_row)(out, lse, scores, exps, weights, &row);

@@ -52,8 +52,7 @@ int main(void) {
     pass(&b, &from_b);
     _Bool same = 1;
     for (int i = 0; i < S; i++) {
-        _Bool same_here =
-            from_a.lse[i] == from_b.lse[i] && same_rows(from_a.out[i], from_b.out[i]);
+        _Bool same_here = from_a.lse[i] == from_b.lse[i] && same_rows(from_a.out[i], from_b.out[i]);
         same = same && (i != row || same_here);
     }
     PROVE(same, "C1 row unchanged");

@@ -47,7 +47,13 @@ int main(void) {
     }
     attn_real out[D], lse, scores[N], exps[N], weights[N];
     const ATTN_NAME(attn_row_problem) row = {
-        .q = q, .k = k, .v = v, .visible = visible, .n = N, .d = D, .dv = D,
+        .q = q,
+        .k = k,
+        .v = v,
+        .visible = visible,
+        .n = N,
+        .d = D,
+        .dv = D,
         .score = {.scale = all.scale},
     };
     ATTN_NAME(attn_row)(out, &lse, scores, exps, weights, &row);

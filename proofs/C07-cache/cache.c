@@ -37,7 +37,11 @@ int main(void) {
         }
         for (int j = 0; j < S; j++) {
             const attn_band band = {
-                .offset = t, .left = -1, .right = -1, .length = t + 1, .causal = CAUSAL,
+                .offset = t,
+                .left = -1,
+                .right = -1,
+                .length = t + 1,
+                .causal = CAUSAL,
             };
             cache.visible[t][j] = (unsigned char)attn_sees_band(&band, 0, j);
         }

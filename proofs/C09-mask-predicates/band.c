@@ -33,15 +33,18 @@ int main(void) {
     REACHED(right >= 0 && inside, "a visible key");
 #else
     const attn_band band = {
-        .offset = offset, .left = left, .right = right, .length = length, .causal = nondet_int(),
+        .offset = offset,
+        .left = left,
+        .right = right,
+        .length = length,
+        .causal = nondet_int(),
     };
     const _Bool window = attn_sees_window(i, offset, left, right, j);
     PROVE(window == (attn_sees_window(i, offset, left, ATTN_NO_LIMIT, j) &&
                      attn_sees_window(i, offset, ATTN_NO_LIMIT, right, j)),
           "C9 window is the intersection of its sides");
-    PROVE(attn_sees_band(&band, i, j) ==
-              ((!band.causal || attn_sees_causal(i, offset, j)) && window &&
-               attn_sees_length(length, j)),
+    PROVE(attn_sees_band(&band, i, j) == ((!band.causal || attn_sees_causal(i, offset, j)) &&
+                                          window && attn_sees_length(length, j)),
           "C9 band is the intersection");
     REACHED(attn_sees_band(&band, i, j) && band.causal && left >= 0 && right >= 0, "a visible key");
 #endif

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 static int proof_mul(int64_t a, int64_t b, int64_t *result) {
-    if (a > 0 ? b > INT64_MAX / a || b < INT64_MIN / a
-              : a < -1 ? b > INT64_MIN / a || b < INT64_MAX / a : a == -1 && b == INT64_MIN) {
+    if (a > 0    ? b > INT64_MAX / a || b < INT64_MIN / a
+        : a < -1 ? b > INT64_MIN / a || b < INT64_MAX / a
+                 : a == -1 && b == INT64_MIN) {
         return 1;
     }
     *result = a * b;

@@ -71,9 +71,18 @@ int main(void) {
     __CPROVER_assume(0 <= length && length <= KEYS);
     __CPROVER_assume(-ATTN_MAX_OFFSET <= offset && offset <= ATTN_MAX_OFFSET);
     attn_normal normal = {
-        .problem = &p, .features = FEATURES, .batch = BATCH, .q_heads = Q_HEADS,
-        .kv_heads = KV_HEADS, .queries = QUERIES, .keys = KEYS, .head_size = HEAD_SIZE,
-        .value_size = VALUE_SIZE, .scale = 1, .left = nondet_long(), .right = nondet_long(),
+        .problem = &p,
+        .features = FEATURES,
+        .batch = BATCH,
+        .q_heads = Q_HEADS,
+        .kv_heads = KV_HEADS,
+        .queries = QUERIES,
+        .keys = KEYS,
+        .head_size = HEAD_SIZE,
+        .value_size = VALUE_SIZE,
+        .scale = 1,
+        .left = nondet_long(),
+        .right = nondet_long(),
         .profile = {.empty_row = EMPTY_ROW},
     };
     __CPROVER_assume(normal.left >= ATTEST_UNBOUNDED && normal.right >= ATTEST_UNBOUNDED);
@@ -81,8 +90,8 @@ int main(void) {
     PROVE(status == ATTEST_OK || status == ATTEST_NO_MEMORY, "C10 shell answers");
     REACHED(status == ATTEST_OK, "a result");
     REACHED(status == ATTEST_NO_MEMORY, "an allocation that fails");
-    const attest_tensor all[] = {p.q, p.k, p.v, p.o, p.lse, p.mask, p.sinks, p.slopes,
-                                 p.key_lengths, p.offsets};
+    const attest_tensor all[] = {p.q,    p.k,     p.v,      p.o,           p.lse,
+                                 p.mask, p.sinks, p.slopes, p.key_lengths, p.offsets};
     for (size_t index = 0; index < sizeof all / sizeof all[0]; index++) {
         free(all[index].data); /* what is left then, the shell has leaked */
     }

@@ -81,8 +81,14 @@ int main(void) {
         }
     }
     const ATTN_NAME(attn_scratch) scratch = {
-        .q = s_q, .k = s_k, .v = s_v, .s = s_s, .bias = s_bias, .line = s_line,
-        .factor = s_factor, .visible = s_visible,
+        .q = s_q,
+        .k = s_k,
+        .v = s_v,
+        .s = s_s,
+        .bias = s_bias,
+        .line = s_line,
+        .factor = s_factor,
+        .visible = s_visible,
     };
     const ATTN_NAME(attn_state) state = {.max = max, .sum = sum, .o = o, .seen = seen};
     const ATTN_NAME(attn_micro) *micro = &ATTN_NAME(attn_micro_portable);

@@ -58,15 +58,20 @@ int main(void) {
     }
     const size_t word = sizeof(attn_real);
     const ATTN_NAME(attn_scratch) scratch = {
-        .q = exactly((D + ATTN_PARTS - 1) * ROWS, word), .k = exactly(TILE * D, word),
+        .q = exactly((D + ATTN_PARTS - 1) * ROWS, word),
+        .k = exactly(TILE * D, word),
         .v = exactly(TILE * D, word),
-        .s = exactly(TILE * ROWS, word), .bias = exactly(TILE * ROWS, word),
-        .line = exactly(D > TILE ? D : TILE, word), .factor = exactly(ROWS, word),
+        .s = exactly(TILE * ROWS, word),
+        .bias = exactly(TILE * ROWS, word),
+        .line = exactly(D > TILE ? D : TILE, word),
+        .factor = exactly(ROWS, word),
         .visible = exactly(TILE * ROWS, 1),
     };
     const ATTN_NAME(attn_state) state = {
-        .max = exactly(ROWS, word), .sum = exactly(ROWS, word),
-        .o = exactly((int64_t)block.rows * D, word), .seen = exactly(ROWS, 1),
+        .max = exactly(ROWS, word),
+        .sum = exactly(ROWS, word),
+        .o = exactly((int64_t)block.rows * D, word),
+        .seen = exactly(ROWS, 1),
     };
     const ATTN_NAME(attn_micro) *micro = &ATTN_NAME(attn_micro_portable);
     ATTN_NAME(attn_block_start)(&block, micro, &scratch);

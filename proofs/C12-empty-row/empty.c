@@ -25,8 +25,8 @@ int main(void) {
     const attn_real expected = NEG_INF;
 #endif
     for (int i = 0; i < S; i++) {
-        _Bool same = from_empty.lse[i] == from_any.lse[i] &&
-                     same_rows(from_empty.out[i], from_any.out[i]);
+        _Bool same =
+            from_empty.lse[i] == from_any.lse[i] && same_rows(from_empty.out[i], from_any.out[i]);
         neighbours = neighbours && (i == ROW || same);
     }
     PROVE(zero, "C12 output is zero");

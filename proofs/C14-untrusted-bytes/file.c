@@ -16,9 +16,7 @@ static attest_range any_range(void) {
     return range;
 }
 
-static _Bool holds(attest_range range, uint64_t at) {
-    return range.begin <= at && at < range.end;
-}
+static _Bool holds(attest_range range, uint64_t at) { return range.begin <= at && at < range.end; }
 
 static void read_file(const unsigned char *bytes, uint64_t size) {
     const uint64_t header = attest_header_length(bytes), at = nondet_size();

@@ -116,10 +116,14 @@ int main(void) {
     p.window_right = nondet_long();
     p.window_size = nondet_long();
     const attn_profile profile = {
-        .corner = nondet_byte() % 3, .window_form = nondet_byte() % 4,
-        .default_scale = nondet_byte() % 3, .gqa_order = nondet_byte() % 2,
-        .lse_base = nondet_byte() % 2, .lse_empty = nondet_byte() % 3,
-        .empty_row = nondet_byte() % 4, .mask_with_causal = nondet_byte() % 4,
+        .corner = nondet_byte() % 3,
+        .window_form = nondet_byte() % 4,
+        .default_scale = nondet_byte() % 3,
+        .gqa_order = nondet_byte() % 2,
+        .lse_base = nondet_byte() % 2,
+        .lse_empty = nondet_byte() % 3,
+        .empty_row = nondet_byte() % 4,
+        .mask_with_causal = nondet_byte() % 4,
     };
     const attest_status status = attn_forward(&p, &profile, message);
     const _Bool accepted = status == ATTEST_OK;
@@ -140,16 +144,16 @@ int main(void) {
     const _Bool no_causal = both && profile.mask_with_causal == ATTN_CAUSAL_IGNORED;
     const uint64_t features = (no_mask ? f & ~masks : f) & ~(no_causal ? ATTEST_CAUSAL : 0);
     /* SEM-13: the scale. */
-    const double scale = f & ATTEST_SCALE ? p.scale
-                         : profile.default_scale == ATTN_SCALE_RSQRT_D ? 0.5 : 1.0;
+    const double scale = f & ATTEST_SCALE                              ? p.scale
+                         : profile.default_scale == ATTN_SCALE_RSQRT_D ? 0.5
+                                                                       : 1.0;
     _Bool in_range = normal.left >= -1 && normal.right >= -1;
     for (int b = 0; b < B; b++) {
         in_range = in_range && (!(f & ATTEST_KEY_LENGTHS) || (0 <= lengths[b] && lengths[b] <= SK));
-        in_range = in_range && (!(f & ATTEST_OFFSETS) || (offsets[b] >= -ATTN_MAX_OFFSET &&
-                                                          offsets[b] <= ATTN_MAX_OFFSET));
+        in_range = in_range && (!(f & ATTEST_OFFSETS) ||
+                                (offsets[b] >= -ATTN_MAX_OFFSET && offsets[b] <= ATTN_MAX_OFFSET));
     }
-    const _Bool wide =
-        Q_TYPE == ATTEST_F64 || K_TYPE == ATTEST_F64 || O_TYPE == ATTEST_F64;
+    const _Bool wide = Q_TYPE == ATTEST_F64 || K_TYPE == ATTEST_F64 || O_TYPE == ATTEST_F64;
     PROVE(wide_calls == (accepted && wide) && narrow_calls == (accepted && !wide),
           "C17 one shell, of the right width");
     PROVE(!accepted || (normal.problem == &p && normal.batch == B && normal.q_heads == HQ &&

@@ -2,15 +2,16 @@
 /*
  * The shell on one shape, everything that its tensors hold arbitrary: for every (b, h, i) the row
  * that attn_row is given is the row that spec/attention.md defines (query, visible set, keys,
- * values and bias of the visible set, scale, softcap, sink); what attn_row answers is what o and lse
- * hold afterwards; nothing else is written. The normal form is constant here: entry.c shows that
- * attn_forward hands on this one, and that what is assumed of offsets, lengths and windows holds.
+ * values and bias of the visible set, scale, softcap, sink); what attn_row answers is what o and
+ * lse hold afterwards; nothing else is written. The normal form is constant here: entry.c shows
+ * that attn_forward hands on this one, and that what is assumed of offsets, lengths and windows
+ * holds.
  *
  * shell.c is included with attn_row replaced by an observer, which notes the row and answers
  * arbitrary words: what is shown does not depend on what attn_row computes. The observer also
- * checks the contract under which row.c is proved (readable, apart). Calls are numbered; the t-th call is
- * the witness for the t-th row in the shell's order. attn_sees_band, too, is any function: C9 says
- * which.
+ * checks the contract under which row.c is proved (readable, apart). Calls are numbered; the t-th
+ * call is the witness for the t-th row in the shell's order. attn_sees_band, too, is any function:
+ * C9 says which.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +21,16 @@
 #include "proofs/harness/proof.h"
 #include "reference/kernel/row.h"
 
-enum { B = BATCH, HQ = Q_HEADS, HKV = KV_HEADS, SQ = QUERIES, SK = KEYS, D = HEAD_SIZE,
-       DV = VALUE_SIZE, ROWS = BATCH * Q_HEADS * QUERIES };
+enum {
+    B = BATCH,
+    HQ = Q_HEADS,
+    HKV = KV_HEADS,
+    SQ = QUERIES,
+    SK = KEYS,
+    D = HEAD_SIZE,
+    DV = VALUE_SIZE,
+    ROWS = BATCH * Q_HEADS * QUERIES
+};
 
 typedef ATTN_NAME(attn_row_problem) row_problem;
 
@@ -122,8 +131,8 @@ int attn_sees_band(const attn_band *band, int64_t i, int64_t j) {
 
 /* ---- the problem ---------------------------------------------------------------------------- */
 /*
- * Layouts: 0 heads inside, V with gaps, batch inside in the outputs; 1 last strides of 2 and more in
- * Q and K, one V for all batch entries, outputs with gaps.
+ * Layouts: 0 heads inside, V with gaps, batch inside in the outputs; 1 last strides of 2 and more
+ * in Q and K, one V for all batch entries, outputs with gaps.
  */
 #define GAP (LAYOUT + 1)
 #if LAYOUT == 0
@@ -139,9 +148,13 @@ int attn_sees_band(const attn_band *band, int64_t i, int64_t j) {
 #define O_STRIDES {HQ * SQ * (2 * DV + 1), SQ * (2 * DV + 1), 2 * DV + 1, 2}
 #define LSE_STRIDES {HQ * SQ * 2, SQ * 2, 2}
 #endif
-enum { Q_WORDS = B * HQ * SQ * D * GAP, K_WORDS = B * HKV * SK * D * GAP,
-       V_WORDS = B * HKV * SK * (DV + 1), O_WORDS = B * HQ * SQ * (LAYOUT ? 2 * DV + 1 : DV),
-       LSE_WORDS = ROWS * GAP };
+enum {
+    Q_WORDS = B * HQ * SQ * D * GAP,
+    K_WORDS = B * HKV * SK * D * GAP,
+    V_WORDS = B * HKV * SK * (DV + 1),
+    O_WORDS = B * HQ * SQ * (LAYOUT ? 2 * DV + 1 : DV),
+    LSE_WORDS = ROWS * GAP
+};
 static attn_real q[Q_WORDS], k[K_WORDS], v[V_WORDS], o[O_WORDS], lse[LSE_WORDS];
 static attn_real q0[Q_WORDS], k0[K_WORDS], v0[V_WORDS], o0[O_WORDS], lse0[LSE_WORDS];
 static attn_real sinks[HQ], sinks0[HQ], slopes[B * HQ], slopes0[B * HQ];
@@ -219,7 +232,9 @@ static void any_problem(void) {
         __CPROVER_assume(-ATTN_MAX_OFFSET <= offsets[b] && offsets[b] <= ATTN_MAX_OFFSET);
     }
     problem = (attest_problem){
-        .struct_bytes = sizeof problem, .features = FEATURES, .threads = 1,
+        .struct_bytes = sizeof problem,
+        .features = FEATURES,
+        .threads = 1,
         .q = {q, {B, HQ, SQ, D}, Q_STRIDES, ATTEST_F64, 4},
         .k = {k, {B, HKV, SK, D}, K_STRIDES, ATTEST_F64, 4},
         .v = {v, {B, HKV, SK, DV}, V_STRIDES, ATTEST_F64, 4},
@@ -236,8 +251,9 @@ static void any_problem(void) {
         problem.sinks = vector(sinks, ATTEST_F64, HQ);
     }
     if (has(ATTEST_ALIBI)) {
-        problem.slopes = SLOPES_RANK == 1 ? vector(slopes, ATTEST_F64, HQ)
-            : (attest_tensor){slopes, {B, HQ}, {HQ, 1}, ATTEST_F64, 2};
+        problem.slopes = SLOPES_RANK == 1
+                             ? vector(slopes, ATTEST_F64, HQ)
+                             : (attest_tensor){slopes, {B, HQ}, {HQ, 1}, ATTEST_F64, 2};
     }
     if (has(ATTEST_KEY_LENGTHS)) {
         problem.key_lengths = vector(lengths, ATTEST_I64, B);
@@ -315,15 +331,15 @@ static void compare_row(findings *good, int b, int h, int i) {
         empty = empty && !sees;
         good->visible = good->visible && row->visible[j] == sees;
         for (int c = 0; c < D; c++) {
-            good->keys = good->keys &&
-                         (!sees || same_words(row->k[j][c], at4(k0, &problem.k, b, g, j, c)));
+            good->keys =
+                good->keys && (!sees || same_words(row->k[j][c], at4(k0, &problem.k, b, g, j, c)));
         }
         for (int c = 0; c < DV; c++) {
             good->values = good->values &&
                            (!sees || same_words(row->v[j][c], at4(v0, &problem.v, b, g, j, c)));
         }
-        good->bias = good->bias && (!sees || !has_bias ||
-                                    same_words(row->bias[j], spec_bias(b, h, i, j)));
+        good->bias =
+            good->bias && (!sees || !has_bias || same_words(row->bias[j], spec_bias(b, h, i, j)));
     }
     /* SEM-12, SEM-10. */
     const _Bool special = empty && !has(ATTEST_SINKS);
@@ -340,8 +356,7 @@ static void compare_row(findings *good, int b, int h, int i) {
         good->out = good->out && same_words(at4(o, &problem.o, b, h, i, c), word);
     }
     if (has(ATTEST_LSE)) {
-        attn_real word =
-            special && LSE_EMPTY == ATTN_LSE_EMPTY_POS_INF ? NEG(NEG_INF) : row->lse;
+        attn_real word = special && LSE_EMPTY == ATTN_LSE_EMPTY_POS_INF ? NEG(NEG_INF) : row->lse;
         word = LSE_BASE == ATTN_LSE_BASE_2 ? MUL(word, (attn_real)0x1.71547652b82fep0) : word;
         const int64_t *step = problem.lse.stride;
         good->lse = good->lse && same_words(lse[b * step[0] + h * step[1] + i * step[2]], word);
@@ -357,11 +372,23 @@ int main(void) {
     right = nondet_long();
     __CPROVER_assume(left >= ATTEST_UNBOUNDED && right >= ATTEST_UNBOUNDED);
     const attn_normal normal = {
-        .problem = &problem, .features = FEATURES, .batch = B, .q_heads = HQ, .kv_heads = HKV,
-        .queries = SQ, .keys = SK, .head_size = D, .value_size = DV, .scale = scale,
-        .left = left, .right = right,
-        .profile = {.corner = CORNER, .gqa_order = GQA, .empty_row = EMPTY_ROW,
-                    .lse_base = LSE_BASE, .lse_empty = LSE_EMPTY},
+        .problem = &problem,
+        .features = FEATURES,
+        .batch = B,
+        .q_heads = HQ,
+        .kv_heads = HKV,
+        .queries = SQ,
+        .keys = SK,
+        .head_size = D,
+        .value_size = DV,
+        .scale = scale,
+        .left = left,
+        .right = right,
+        .profile = {.corner = CORNER,
+                    .gqa_order = GQA,
+                    .empty_row = EMPTY_ROW,
+                    .lse_base = LSE_BASE,
+                    .lse_empty = LSE_EMPTY},
     };
     const attest_status status = attn_shell_f64(&normal);
     const _Bool done = status == ATTEST_OK;

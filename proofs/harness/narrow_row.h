@@ -46,9 +46,15 @@ static void run_row(narrow_row *r) {
         finite = finite && (!r->visible[j] || is_finite(r->score[j]));
     }
     r->sink = nondet_scalar();
-    ATTN_NAME(attn_row_problem) row = {
-        .k = no_rows, .v = no_rows, .visible = r->visible, .bias = r->score, .n = N,
-        .score = {.scale = ONE}, .sink = r->sink,
+    ATTN_NAME(attn_row_problem)
+    row = {
+        .k = no_rows,
+        .v = no_rows,
+        .visible = r->visible,
+        .bias = r->score,
+        .n = N,
+        .score = {.scale = ONE},
+        .sink = r->sink,
     };
 #ifdef WITH_SINK
     row.has_sink = 1;

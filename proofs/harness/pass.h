@@ -79,7 +79,8 @@ static void pass_row(const pass_inputs *in, int i, int keys, pass_scratch *scrat
 #elif defined(WITH_MASK)
     bias = in->mask[i];
 #endif
-    ATTN_NAME(attn_row_problem) row = {
+    ATTN_NAME(attn_row_problem)
+    row = {
         .q = in->q[i],
         .k = k,
         .v = v,

@@ -34,8 +34,25 @@ typedef struct attn_real {
 } attn_real;
 
 enum {
-    P_ZERO, P_ONE, P_NINF, P_SCALE, P_QUERY, P_KEY, P_VALUE, P_PRODUCT, P_SCORE, P_PEAK, P_GAP,
-    P_SHIFT, P_WEIGHT, P_FACTOR, P_TOTAL, P_TERM, P_OUTPUT, P_RESULT, P_LOGSUM
+    P_ZERO,
+    P_ONE,
+    P_NINF,
+    P_SCALE,
+    P_QUERY,
+    P_KEY,
+    P_VALUE,
+    P_PRODUCT,
+    P_SCORE,
+    P_PEAK,
+    P_GAP,
+    P_SHIFT,
+    P_WEIGHT,
+    P_FACTOR,
+    P_TOTAL,
+    P_TERM,
+    P_OUTPUT,
+    P_RESULT,
+    P_LOGSUM
 };
 
 extern uint8_t provenance_visible[]; /* by row: the keys it sees */
