@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_kernel.c - checks a kernel that exports the ABI against the vectors, without attest: no sandbox,
- * no structural checks, just results. Prints a line a vector and exits with 1 if one is wrong.
+ * check_kernel.c - checks a kernel that exports the ABI against the vectors, without attest: no
+ * sandbox, no structural checks, just results. Prints a line a vector and exits with 1 if one is
+ * wrong.
  *
  *   check KERNEL.so CORPUS [MODEL [FIRST]]
  */
@@ -25,8 +26,8 @@ static void *room_for(const attest_tensor *tensor) {
 
 /* What a descriptor does not declare is not asked of it. */
 static int declared(const attest_kernel *kernel, const attest_problem *p, const char *profile) {
-    uint64_t types = UINT64_C(1) << p->q.dtype | UINT64_C(1) << p->k.dtype |
-                     UINT64_C(1) << p->o.dtype;
+    uint64_t types =
+        UINT64_C(1) << p->q.dtype | UINT64_C(1) << p->k.dtype | UINT64_C(1) << p->o.dtype;
     uint64_t shapes = 0;
     shapes |= p->q.shape[1] != p->k.shape[1] ? ATTEST_CAN_GQA : 0;
     shapes |= p->q.shape[3] != p->v.shape[3] ? ATTEST_CAN_DV : 0;
@@ -94,8 +95,8 @@ int main(int argc, char **argv) {
         const attest_vector *vector = &corpus.vectors[k];
         const char *word = verdict(kernel, vector, model, message);
         int fail = strcmp(word, "fail") == 0;
-        printf("%s %s %s/%s%s%s\n", word, vector->id, vector->group, vector->name,
-               fail ? ": " : "", fail ? message : "");
+        printf("%s %s %s/%s%s%s\n", word, vector->id, vector->group, vector->name, fail ? ": " : "",
+               fail ? message : "");
         fflush(stdout); /* a crash in the next vector must not hide this line */
         failed += fail;
     }

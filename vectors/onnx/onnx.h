@@ -10,14 +10,14 @@
 #include "spec/attest.h"
 
 enum { /* slots of the operator */
-    ATTEST_ONNX_Q,
-    ATTEST_ONNX_K,
-    ATTEST_ONNX_V,
-    ATTEST_ONNX_MASK,
-    ATTEST_ONNX_PAST_K,
-    ATTEST_ONNX_PAST_V,
-    ATTEST_ONNX_LENGTHS,
-    ATTEST_ONNX_INPUTS
+       ATTEST_ONNX_Q,
+       ATTEST_ONNX_K,
+       ATTEST_ONNX_V,
+       ATTEST_ONNX_MASK,
+       ATTEST_ONNX_PAST_K,
+       ATTEST_ONNX_PAST_V,
+       ATTEST_ONNX_LENGTHS,
+       ATTEST_ONNX_INPUTS
 };
 enum {
     ATTEST_ONNX_Y,
@@ -64,9 +64,9 @@ void attest_onnx_problem_free(attest_onnx_problem *built);
 extern const attn_profile attest_onnx_profile;
 
 /*
- * Why a case's outputs are not what they should be: names of defects (reference/defects/defects.h, and
- * "heads-not-split" and "qk-modes-exchanged", which are ONNX's alone), one space apart. Empty if
- * the outputs are right. 0, or -1 with a message if no defect explains them.
+ * Why a case's outputs are not what they should be: names of defects (reference/defects/defects.h,
+ * and "heads-not-split" and "qk-modes-exchanged", which are ONNX's alone), one space apart. Empty
+ * if the outputs are right. 0, or -1 with a message if no defect explains them.
  */
 int attest_onnx_diagnose(const attest_onnx_case *loaded, char names[128],
                          char message[ATTEST_MESSAGE_BYTES]);

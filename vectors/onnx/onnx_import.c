@@ -118,10 +118,10 @@ static int add_case(attest_group *group, const char *name, const attest_onnx_cas
     if (!flat.failed &&
         attn_normalise(&normal, &flat.problem, &attest_onnx_profile, 0, message) == ATTEST_OK &&
         attest_expect(&expectation, &normal, message) == ATTEST_OK) {
-        const attest_label label = {"onnx", name, "onnx-24", "SEM-07", "",
-                                    names[0] ? names : "agrees with upstream", ""};
-        json_t *entry = attest_group_vector(group, &label, &normal, &flat.problem, &expectation,
-                                            message);
+        const attest_label label = {
+            "onnx", name, "onnx-24", "SEM-07", "", names[0] ? names : "agrees with upstream", ""};
+        json_t *entry =
+            attest_group_vector(group, &label, &normal, &flat.problem, &expectation, message);
         status = entry ? 0 : -1;
         if (entry && names[0]) {
             status = add_upstream(group, name, loaded, &built.problem, names, entry);

@@ -28,10 +28,9 @@ typedef struct explanation {
 } explanation;
 
 /* What upstream has corrected, alone and in pairs; the fewest defects that explain Y win. */
-static const attest_defect candidates[] = {ATTEST_HEADS_TILED,      ATTEST_SOFTCAP_AFTER_MASK,
-                                           ATTEST_OFFSET_IGNORED,   ATTEST_CORNER_SWAPPED,
-                                           ATTEST_EMPTY_ROW_MEAN,   ATTEST_EMPTY_ROW_NAN,
-                                           ATTEST_CACHE_AFTER_NEW,  ATTEST_MASK_INVERTED};
+static const attest_defect candidates[] = {
+    ATTEST_HEADS_TILED,    ATTEST_SOFTCAP_AFTER_MASK, ATTEST_OFFSET_IGNORED,  ATTEST_CORNER_SWAPPED,
+    ATTEST_EMPTY_ROW_MEAN, ATTEST_EMPTY_ROW_NAN,      ATTEST_CACHE_AFTER_NEW, ATTEST_MASK_INVERTED};
 #define CANDIDATES (sizeof candidates / sizeof *candidates)
 
 static int close_to(double actual, double expected, attest_dtype dtype) {

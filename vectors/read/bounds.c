@@ -18,8 +18,7 @@ int attest_header_fits(uint64_t file_bytes, uint64_t header_bytes, uint64_t *dat
     return 1;
 }
 
-int attest_shape_bytes(uint64_t element_bytes, const int64_t *shape, size_t rank,
-                       uint64_t *bytes) {
+int attest_shape_bytes(uint64_t element_bytes, const int64_t *shape, size_t rank, uint64_t *bytes) {
     uint64_t product = element_bytes;
     int has_elements = 1;
     for (size_t axis = 0; axis < rank; axis++) {

@@ -42,9 +42,9 @@ __attribute__((format(printf, 2, 3))) static int fail(const reader *r, const cha
 static const char *word(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
     size_t length = text ? strlen(text) : 0;
-    int plain = length > 0 && length < 64 && text[0] != '.' &&
-                strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") ==
-                    length;
+    int plain =
+        length > 0 && length < 64 && text[0] != '.' &&
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") == length;
     return plain ? text : NULL;
 }
 
@@ -325,8 +325,8 @@ int attest_corpus_open(attest_corpus *corpus, const char *directory,
                        char message[ATTEST_MESSAGE_BYTES]) {
     *corpus = (attest_corpus){.owned = calloc(1, sizeof(files))};
     reader r = {corpus, corpus->owned, directory, message};
-    int status = corpus->owned && sodium_init() >= 0 ? read_manifest(&r)
-                                                     : fail(&r, "not enough memory");
+    int status =
+        corpus->owned && sodium_init() >= 0 ? read_manifest(&r) : fail(&r, "not enough memory");
     if (status != 0) {
         attest_corpus_close(corpus);
     }

@@ -16,8 +16,8 @@
 
 typedef struct attest_vector {
     const char *group, *name, *id, *profile;
-    int valid;  /* 0: the problem must be refused */
-    int stored; /* 0: only recipe and hashes; no tensor below is there */
+    int valid;              /* 0: the problem must be refused */
+    int stored;             /* 0: only recipe and hashes; no tensor below is there */
     attest_problem problem; /* inputs with data; o and lse with shapes alone, LSE asked for */
     const attest_tensor *o_high, *o_low, *lse_high, *lse_low;
     int models;

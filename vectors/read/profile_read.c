@@ -32,19 +32,13 @@ static int value_of(const json_t *root, const field *f) {
     return -1;
 }
 
-int attest_profile_read(attn_profile *profile, const char *directory, const char *name,
+int attest_profile_file(attn_profile *profile, const char *path,
                         char message[ATTEST_MESSAGE_BYTES]) {
-    char path[4096];
     json_error_t error;
     int values[FIELDS];
-    if (strchr(name, '/') || snprintf(path, sizeof path, "%s/%s.json", directory, name) >=
-                                 (int)sizeof path) {
-        snprintf(message, ATTEST_MESSAGE_BYTES, "profile \"%.60s\": not a name", name);
-        return -1;
-    }
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
-        snprintf(message, ATTEST_MESSAGE_BYTES, "%.120s: %.120s", path, error.text);
+        snprintf(message, ATTEST_MESSAGE_BYTES, "profile %.120s: %.120s", path, error.text);
         return -1;
     }
     int bad = -1;
@@ -54,7 +48,7 @@ int attest_profile_read(attn_profile *profile, const char *directory, const char
     }
     json_decref(root);
     if (bad >= 0) {
-        snprintf(message, ATTEST_MESSAGE_BYTES, "%.120s: %s has no known value", path,
+        snprintf(message, ATTEST_MESSAGE_BYTES, "profile %.120s: %s is missing or unknown", path,
                  fields[bad].key);
         return -1;
     }
@@ -69,4 +63,15 @@ int attest_profile_read(attn_profile *profile, const char *directory, const char
         .mask_with_causal = (attn_mask_with_causal)values[7],
     };
     return 0;
+}
+
+int attest_profile_read(attn_profile *profile, const char *directory, const char *name,
+                        char message[ATTEST_MESSAGE_BYTES]) {
+    char path[4096];
+    if (strchr(name, '/') ||
+        snprintf(path, sizeof path, "%s/%s.json", directory, name) >= (int)sizeof path) {
+        snprintf(message, ATTEST_MESSAGE_BYTES, "profile \"%.60s\": not a name", name);
+        return -1;
+    }
+    return attest_profile_file(profile, path, message);
 }

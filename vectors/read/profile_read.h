@@ -6,7 +6,11 @@
 #include "reference/problem/profile.h"
 #include "spec/attest.h"
 
-/* Reads DIRECTORY/NAME.json. 0, or -1 with a message. */
+/* Both: 0, or -1 with a message, and nothing is written to the profile. */
+int attest_profile_file(attn_profile *profile, const char *path,
+                        char message[ATTEST_MESSAGE_BYTES]);
+
+/* DIRECTORY/NAME.json, where NAME may come from a file nobody vouches for. */
 int attest_profile_read(attn_profile *profile, const char *directory, const char *name,
                         char message[ATTEST_MESSAGE_BYTES]);
 

@@ -100,8 +100,8 @@ static void add_mask(builder *b) {
     for (int axis = 0; axis < r->mask_rank; axis++) {
         shape[axis] = r->mask_axes >> (axis + skipped) & 1 ? full[axis + skipped] : 1;
     }
-    b->built->problem.mask = allocate(b, r->mask_type, (uint32_t)r->mask_rank, shape[0], shape[1],
-                                      shape[2], shape[3]);
+    b->built->problem.mask =
+        allocate(b, r->mask_type, (uint32_t)r->mask_rank, shape[0], shape[1], shape[2], shape[3]);
     fill_mask(b, &b->built->problem.mask);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "vectors/write/corpus.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ attest_vector_recipe attest_recipe_default(void) {
 }
 
 void attest_recipe_add(attest_recipe_list *list, const attest_vector_recipe *model,
-                       const char *group, const char *name) {
+                       const char *group, const char *name, ...) {
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
         attest_vector_recipe *items = realloc(list->items, room * sizeof *items);
@@ -49,7 +50,10 @@ void attest_recipe_add(attest_recipe_list *list, const attest_vector_recipe *mod
     attest_vector_recipe *item = &list->items[list->count++];
     *item = *model;
     snprintf(item->group, sizeof item->group, "%s", group);
-    snprintf(item->name, sizeof item->name, "%s", name);
+    va_list words;
+    va_start(words, name);
+    vsnprintf(item->name, sizeof item->name, name, words);
+    va_end(words);
 }
 
 int attest_corpus_recipes(attest_recipe_list *list) {

@@ -22,18 +22,18 @@ typedef struct attest_fill {
 
 /* What a mask shows; an additive one has a coarse bias where it shows, -inf where it hides. */
 typedef enum attest_mask_form {
-    ATTEST_SHOWS_MOST,    /* three of four at random */
-    ATTEST_SHOWS_ALL,     /* additive: only the bias */
+    ATTEST_SHOWS_MOST, /* three of four at random */
+    ATTEST_SHOWS_ALL,  /* additive: only the bias */
     ATTEST_SHOWS_NONE,
     ATTEST_SHOWS_EVEN_ROWS, /* odd rows hidden whole, else as the first */
-    ATTEST_SHOWS_FRONT,   /* the last third of the keys hidden */
-    ATTEST_SHOWS_BACK,    /* the first half of the keys hidden */
-    ATTEST_SHOWS_DEEP     /* additive: all keys of odd rows carry -2^15, others the bias */
+    ATTEST_SHOWS_FRONT,     /* the last third of the keys hidden */
+    ATTEST_SHOWS_BACK,      /* the first half of the keys hidden */
+    ATTEST_SHOWS_DEEP       /* additive: all keys of odd rows carry -2^15, others the bias */
 } attest_mask_form;
 
 /* One element set by hand after the draws. */
 typedef struct attest_poke {
-    char tensor; /* q k v m(ask) s(ink) a(libi slope); 0: none */
+    char tensor;   /* q k v m(ask) s(ink) a(libi slope); 0: none */
     int64_t index; /* row-major; negative: every element of the row -index - 1 of the last axis */
     double value;
 } attest_poke;
@@ -61,7 +61,7 @@ typedef struct attest_vector_recipe {
     const char *flags;        /* names, one space apart; may be "" */
     const char *wrong;        /* defects whose output is stored, one space apart; may be "" */
     const char *note;
-    int large;                /* kept as recipe and hash */
+    int large; /* kept as recipe and hash */
 } attest_vector_recipe;
 
 typedef struct attest_recipe_list {
@@ -74,9 +74,11 @@ typedef struct attest_recipe_list {
 int attest_corpus_recipes(attest_recipe_list *list);
 void attest_recipes_free(attest_recipe_list *list);
 
-/* For the files that make up the list: a copy of `model` under its name. */
-void attest_recipe_add(attest_recipe_list *list, const attest_vector_recipe *model,
-                       const char *group, const char *name);
+/* For the files that make up the list: a copy of `model` under its name, a format of printf. */
+__attribute__((format(printf, 4, 5))) void attest_recipe_add(attest_recipe_list *list,
+                                                             const attest_vector_recipe *model,
+                                                             const char *group, const char *name,
+                                                             ...);
 attest_vector_recipe attest_recipe_default(void);
 void attest_corpus_masks(attest_recipe_list *list);
 void attest_corpus_scores(attest_recipe_list *list);

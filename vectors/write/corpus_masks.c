@@ -55,7 +55,6 @@ static void causal(attest_recipe_list *list) {
 
 static void cache(attest_recipe_list *list) {
     for (int64_t past = 0; past <= 5; past++) {
-        char name[32];
         recipe r = attest_recipe_default();
         r.features = ATTEST_CAUSAL | ATTEST_OFFSETS;
         r.batch = 1;
@@ -65,8 +64,7 @@ static void cache(attest_recipe_list *list) {
         r.requirements = "MASK-01 SEM-14 SEM-15";
         r.wrong = past == 3 ? "cache-after-new offset-ignored" : "";
         r.note = "two new queries behind a cache of this many keys";
-        snprintf(name, sizeof name, "past-%d", (int)past);
-        attest_recipe_add(list, &r, "cache", name);
+        attest_recipe_add(list, &r, "cache", "past-%d", (int)past);
     }
 }
 
@@ -93,7 +91,7 @@ static void window(attest_recipe_list *list) {
         r.right = windows[k].right;
         r.wrong = windows[k].wrong;
         r.note = "both sides inclusive, without causal";
-        attest_recipe_add(list, &r, "window", windows[k].name);
+        attest_recipe_add(list, &r, "window", "%s", windows[k].name);
     }
     r.left = 2;
     r.right = 1;
@@ -166,7 +164,7 @@ static void masks(attest_recipe_list *list) {
                 r.mask = rank == 0 || axes == 0 ? ATTEST_SHOWS_ALL : ATTEST_SHOWS_MOST;
                 r.requirements = additive ? "MASK-06 MASK-07 MASK-08" : "MASK-05 MASK-07";
                 int most_axes = axes == (1u << rank) - 1;
-                r.wrong = !most_axes ? ""
+                r.wrong = !most_axes  ? ""
                           : rank == 3 ? "mask-heads-are-batch"
                           : rank == 4 ? (additive ? "mask-is-scaled" : "mask-inverted")
                                       : "";
@@ -179,7 +177,7 @@ static void masks(attest_recipe_list *list) {
                 if (rank == 0) {
                     name[additive ? 5 : 6] = '\0';
                 }
-                attest_recipe_add(list, &r, "mask", name);
+                attest_recipe_add(list, &r, "mask", "%s", name);
             }
         }
     }
@@ -259,15 +257,13 @@ static void pairs(attest_recipe_list *list) {
     static const struct {
         const char *name;
         uint64_t features;
-    } kinds[] = {{"causal", ATTEST_CAUSAL},     {"window", ATTEST_WINDOW},
-                 {"lengths", ATTEST_KEY_LENGTHS}, {"bool", ATTEST_MASK_BOOL},
-                 {"add", ATTEST_MASK_ADD},      {"offsets", ATTEST_OFFSETS},
-                 {"alibi", ATTEST_ALIBI},       {"sinks", ATTEST_SINKS},
-                 {"softcap", ATTEST_SOFTCAP}};
+    } kinds[] = {
+        {"causal", ATTEST_CAUSAL},  {"window", ATTEST_WINDOW}, {"lengths", ATTEST_KEY_LENGTHS},
+        {"bool", ATTEST_MASK_BOOL}, {"add", ATTEST_MASK_ADD},  {"offsets", ATTEST_OFFSETS},
+        {"alibi", ATTEST_ALIBI},    {"sinks", ATTEST_SINKS},   {"softcap", ATTEST_SOFTCAP}};
     const size_t count = sizeof kinds / sizeof *kinds;
     for (size_t a = 0; a < count; a++) {
         for (size_t b = a + 1; b < count; b++) {
-            char name[48];
             recipe r = attest_recipe_default();
             r.features = kinds[a].features | kinds[b].features;
             if ((r.features & ATTEST_MASK_BOOL) && (r.features & ATTEST_MASK_ADD)) {
@@ -289,8 +285,7 @@ static void pairs(attest_recipe_list *list) {
                       : a == 4 && b == 8 ? "softcap-after-mask"
                                          : "";
             r.note = "two options at once";
-            snprintf(name, sizeof name, "%s-%s", kinds[a].name, kinds[b].name);
-            attest_recipe_add(list, &r, "pairs", name);
+            attest_recipe_add(list, &r, "pairs", "%s-%s", kinds[a].name, kinds[b].name);
         }
     }
     recipe r = attest_recipe_default();
@@ -314,26 +309,23 @@ static void pairs(attest_recipe_list *list) {
 
 /* The same problem under profiles that differ in one default. */
 static void profiles(attest_recipe_list *list) {
-    static const char *const names[] = {"attest", "pytorch-sdpa", "flash-attention-2.1",
+    static const char *const names[] = {"attest",  "pytorch-sdpa",          "flash-attention-2.1",
                                         "onnx-24", "onnx-23-before-errata", "jax"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         recipe r = attest_recipe_default();
-        char name[48];
         r.features = ATTEST_CAUSAL;
         r.profile = names[k];
         r.q_heads = 6;
         r.requirements = "MASK-09 SEM-11";
         r.wrong = "corner-swapped heads-tiled";
         r.note = "the profile's corner and order of heads";
-        snprintf(name, sizeof name, "causal-%s", names[k]);
-        attest_recipe_add(list, &r, "profiles", name);
+        attest_recipe_add(list, &r, "profiles", "causal-%s", names[k]);
         r.features = ATTEST_MASK_BOOL;
         r.mask = ATTEST_SHOWS_EVEN_ROWS;
         r.requirements = "SEM-12 SEM-10";
         r.wrong = "";
         r.note = "the profile's empty row and LSE";
-        snprintf(name, sizeof name, "empty-%s", names[k]);
-        attest_recipe_add(list, &r, "profiles", name);
+        attest_recipe_add(list, &r, "profiles", "empty-%s", names[k]);
     }
 }
 

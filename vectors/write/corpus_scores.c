@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* corpus_scores.c - groups heads, scale, softcap, sinks, alibi. */
-#include <stdio.h>
-
 #include "vectors/write/corpus.h"
 
 typedef attest_vector_recipe recipe;
@@ -12,7 +10,6 @@ static void heads(attest_recipe_list *list) {
     } ratios[] = {{1, 1}, {2, 2},  {2, 1},  {4, 2},  {6, 3},
                   {6, 2}, {12, 3}, {13, 1}, {28, 4}, {7, 7}};
     for (size_t k = 0; k < sizeof ratios / sizeof *ratios; k++) {
-        char name[48];
         recipe r = attest_recipe_default();
         r.q_heads = ratios[k].q_heads;
         r.kv_heads = ratios[k].kv_heads;
@@ -22,8 +19,7 @@ static void heads(attest_recipe_list *list) {
         r.requirements = "SEM-11 ISO-06";
         r.wrong = r.q_heads == 12 ? "heads-tiled kv-head-0 kv-entry-0 layout-swapped" : "";
         r.note = "query heads to KV heads";
-        snprintf(name, sizeof name, "%dto%d", (int)r.q_heads, (int)r.kv_heads);
-        attest_recipe_add(list, &r, "heads", name);
+        attest_recipe_add(list, &r, "heads", "%dto%d", (int)r.q_heads, (int)r.kv_heads);
     }
     recipe r = attest_recipe_default();
     r.batch = 3;
@@ -64,7 +60,7 @@ static void scales(attest_recipe_list *list) {
         r.requirements = scales[k].requirements;
         r.wrong = scales[k].wrong;
         r.note = scales[k].note;
-        attest_recipe_add(list, &r, "scale", scales[k].name);
+        attest_recipe_add(list, &r, "scale", "%s", scales[k].name);
     }
 }
 
@@ -75,28 +71,25 @@ static void softcaps(attest_recipe_list *list) {
     } caps[] = {{"quarter", 0.25}, {"two", 2}, {"thirty", 30}, {"fifty", 50}, {"huge", 0x1p40}};
     for (size_t k = 0; k < sizeof caps / sizeof *caps; k++) {
         recipe r = attest_recipe_default();
-        char name[48];
         r.features = ATTEST_SOFTCAP | ATTEST_SCALE;
         r.scale = 2;
         r.softcap = caps[k].softcap;
         r.requirements = "SEM-05";
         r.wrong = k == 1 ? "softcap-ignored softcap-clamps" : "";
         r.note = "softcap alone";
-        attest_recipe_add(list, &r, "softcap", caps[k].name);
+        attest_recipe_add(list, &r, "softcap", "%s", caps[k].name);
         r.features |= ATTEST_MASK_ADD;
         r.mask_type = ATTEST_F32;
         r.requirements = "SEM-05 MASK-06";
         r.wrong = k == 1 ? "softcap-after-mask" : "";
         r.note = "the mask is added after the cap";
-        snprintf(name, sizeof name, "%s-add", caps[k].name);
-        attest_recipe_add(list, &r, "softcap", name);
+        attest_recipe_add(list, &r, "softcap", "%s-add", caps[k].name);
         r.features = ATTEST_SOFTCAP | ATTEST_CAUSAL;
         r.mask_type = ATTEST_BOOL;
         r.queries = r.keys = 5;
         r.requirements = "SEM-05 MASK-01";
         r.note = "a hidden key stays hidden";
-        snprintf(name, sizeof name, "%s-causal", caps[k].name);
-        attest_recipe_add(list, &r, "softcap", name);
+        attest_recipe_add(list, &r, "softcap", "%s-causal", caps[k].name);
     }
 }
 

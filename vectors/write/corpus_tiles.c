@@ -4,8 +4,6 @@
  * for one query against a cache, or where a row spans several tiles or splits.
  */
 #include <math.h>
-#include <stdio.h>
-
 #include "vectors/write/corpus.h"
 
 typedef attest_vector_recipe recipe;
@@ -57,31 +55,26 @@ static void decode(attest_recipe_list *list) {
     static const int64_t keys[] = {9, 70};
     for (size_t n = 0; n < 2; n++) {
         for (size_t k = 0; k < OPTIONS; k++) {
-            char name[48];
             recipe r = with_option(k, 3, keys[n]);
             r.queries = 1;
             r.requirements = "SEM-15 MASK-04 ISO-06";
             r.note = "one query for each of three batch entries";
-            snprintf(name, sizeof name, "%s-%d", options[k].name, (int)keys[n]);
-            attest_recipe_add(list, &r, "decode", name);
+            attest_recipe_add(list, &r, "decode", "%s-%d", options[k].name, (int)keys[n]);
         }
     }
 }
 
 static void tiles(attest_recipe_list *list) {
     for (size_t k = 0; k < OPTIONS; k++) {
-        char name[48];
         recipe r = with_option(k, 1, 40);
         r.queries = 5;
         r.left = 20;
         r.requirements = "SEM-06 MASK-04 NUM-07";
         r.note = "a row over several tiles; whole tiles hidden";
-        snprintf(name, sizeof name, "%s-40", options[k].name);
-        attest_recipe_add(list, &r, "tiles", name);
+        attest_recipe_add(list, &r, "tiles", "%s-40", options[k].name);
     }
     static const int64_t long_rows[] = {520, 710, 1030};
     for (size_t k = 0; k < 3; k++) {
-        char name[48];
         recipe r = attest_recipe_default();
         r.batch = 1;
         r.q_heads = r.kv_heads = 1;
@@ -91,24 +84,20 @@ static void tiles(attest_recipe_list *list) {
         r.value_size = 1;
         r.requirements = "SEM-06 SEM-07";
         r.note = "a long row";
-        snprintf(name, sizeof name, "plain-%d", (int)r.keys);
-        attest_recipe_add(list, &r, "tiles", name);
+        attest_recipe_add(list, &r, "tiles", "plain-%d", (int)r.keys);
         r.features = ATTEST_MASK_BOOL;
         r.requirements = "MASK-05 SEM-06";
         r.note = "a long mask";
-        snprintf(name, sizeof name, "bool-%d", (int)r.keys);
-        attest_recipe_add(list, &r, "tiles", name);
+        attest_recipe_add(list, &r, "tiles", "bool-%d", (int)r.keys);
     }
     static const int64_t columns[] = {15, 16, 17, 20, 33, 65};
     for (size_t k = 0; k < 6; k++) {
-        char name[48];
         recipe r = with_option(10, 1, 40); /* ALiBi towards the last key: the maximum moves */
         r.queries = 2;
         r.value_size = columns[k];
         r.requirements = "SEM-07 NUM-07";
         r.note = "every value column is rescaled when the maximum moves";
-        snprintf(name, sizeof name, "columns-%d", (int)columns[k]);
-        attest_recipe_add(list, &r, "tiles", name);
+        attest_recipe_add(list, &r, "tiles", "columns-%d", (int)columns[k]);
     }
 }
 
@@ -116,21 +105,18 @@ static void tiles(attest_recipe_list *list) {
 static void bad_values(attest_recipe_list *list) {
     static const int64_t places[] = {0, 7, 8, 31, 32, 39};
     for (size_t k = 0; k < 6; k++) {
-        char name[48];
         recipe r = with_option(0, 1, 40);
         r.q_heads = 1;
         r.queries = 2;
         r.pokes[0] = (attest_poke){'k', places[k] * r.head_size, (double)NAN};
         r.requirements = "SPV-01";
         r.note = "NaN in one key makes the row NaN wherever that key stands in a tile";
-        snprintf(name, sizeof name, "nan-key-%d", (int)places[k]);
-        attest_recipe_add(list, &r, "tiles", name);
+        attest_recipe_add(list, &r, "tiles", "nan-key-%d", (int)places[k]);
         r.pokes[0] = (attest_poke){'v', places[k] * r.value_size, (double)NAN};
         r.features = ATTEST_SCALE;
         r.scale = 256;
         r.note = "NaN in a value appears also where its weight underflows to 0";
-        snprintf(name, sizeof name, "nan-value-%d", (int)places[k]);
-        attest_recipe_add(list, &r, "tiles", name);
+        attest_recipe_add(list, &r, "tiles", "nan-value-%d", (int)places[k]);
     }
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* corpus_values.c - groups types, magnitudes, special, isolation, invalid. */
 #include <math.h>
-#include <stdio.h>
-
 #include "vectors/write/corpus.h"
 
 typedef attest_vector_recipe recipe;
@@ -38,7 +36,6 @@ static void storage_types(attest_recipe_list *list) {
     };
     for (size_t t = 0; t < 3; t++) {
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-            char name[48];
             recipe r = attest_recipe_default();
             r.features = shapes[k].features;
             r.queries = shapes[k].queries;
@@ -57,33 +54,28 @@ static void storage_types(attest_recipe_list *list) {
             r.requirements = "SEM-02 NUM-01";
             r.wrong = k == 0 ? "values-one-late" : k == 1 ? "causal-one-more" : "";
             r.note = "storage types";
-            snprintf(name, sizeof name, "%s-%s", types[t].name, shapes[k].name);
-            attest_recipe_add(list, &r, "types", name);
+            attest_recipe_add(list, &r, "types", "%s-%s", types[t].name, shapes[k].name);
         }
     }
     for (size_t t = 1; t < 3; t++) { /* a binary32 mask beside narrow q */
-        char name[48];
         recipe r = attest_recipe_default();
         r.features = ATTEST_MASK_ADD;
         set_type(&r, types[t].dtype);
         r.mask_type = ATTEST_F32;
         r.requirements = "SEM-02 MASK-06 MASK-08";
         r.note = "an additive mask wider than q";
-        snprintf(name, sizeof name, "%s-wide-mask", types[t].name);
-        attest_recipe_add(list, &r, "types", name);
+        attest_recipe_add(list, &r, "types", "%s-wide-mask", types[t].name);
         r.mask = ATTEST_SHOWS_EVEN_ROWS;
         r.requirements = "MASK-08 SEM-12";
         r.note = "minus infinity in a wide mask stays minus infinity";
-        snprintf(name, sizeof name, "%s-wide-mask-empty", types[t].name);
-        attest_recipe_add(list, &r, "types", name);
+        attest_recipe_add(list, &r, "types", "%s-wide-mask-empty", types[t].name);
         r.mask = ATTEST_SHOWS_ALL;
         for (int64_t j = 0; j < 6; j++) {
             r.pokes[j] = (attest_poke){'m', j, j == 5 ? -66000 : -70000};
         }
         r.requirements = "MASK-08 SEM-02";
         r.note = "values beyond binary16 in a row of the mask hide nothing";
-        snprintf(name, sizeof name, "%s-deep-mask", types[t].name);
-        attest_recipe_add(list, &r, "types", name);
+        attest_recipe_add(list, &r, "types", "%s-deep-mask", types[t].name);
     }
     static const attest_dtype mixed[][3] = {{ATTEST_F32, ATTEST_F16, ATTEST_F32},
                                             {ATTEST_F32, ATTEST_BF16, ATTEST_BF16},
@@ -98,7 +90,7 @@ static void storage_types(attest_recipe_list *list) {
         r.o = mixed[k][2];
         r.requirements = "SEM-02";
         r.note = "types of q, of k and v, and of o differ";
-        attest_recipe_add(list, &r, "types", names[k]);
+        attest_recipe_add(list, &r, "types", "%s", names[k]);
     }
 }
 
@@ -110,26 +102,59 @@ static void magnitudes(attest_recipe_list *list) {
         const char *requirements, *wrong, *note;
     } rows[] = {
         {"coarse", ATTEST_COARSE, ATTEST_COARSE, 0.5, "NUM-01 NUM-03 NUM-05",
-         "exp-coarse weights-f16",
-         "few bits: products are exact, only exp and division round"},
+         "exp-coarse weights-f16", "few bits: products are exact, only exp and division round"},
         {"peaked", ATTEST_PEAKED, ATTEST_FINE, 1, "NUM-07 NUM-01", "no-maximum scores-clamped",
          "scores in the hundreds: exp of them overflows without the shift"},
-        {"near-equal", {16, -10}, ATTEST_FINE, 1, "NUM-01 NUM-03", "weights-bf16",
+        {"near-equal",
+         {16, -10},
+         ATTEST_FINE,
+         1,
+         "NUM-01 NUM-03",
+         "weights-bf16",
          "weights almost equal"},
-        {"huge-scores", {16, 4}, ATTEST_FINE, 1, "NUM-07 NUM-04", "no-maximum",
+        {"huge-scores",
+         {16, 4},
+         ATTEST_FINE,
+         1,
+         "NUM-07 NUM-04",
+         "no-maximum",
          "scores of a hundred thousand: all weights but one underflow"},
-        {"huge-values", ATTEST_COARSE, {16, 100}, 0.5, "NUM-06 NUM-07", "",
+        {"huge-values",
+         ATTEST_COARSE,
+         {16, 100},
+         0.5,
+         "NUM-06 NUM-07",
+         "",
          "values of 2^104: sums stay in range"},
-        {"tiny-values", ATTEST_COARSE, {16, -130}, 0.5, "SPV-04", "",
+        {"tiny-values",
+         ATTEST_COARSE,
+         {16, -130},
+         0.5,
+         "SPV-04",
+         "",
          "values partly denormal in binary32"},
-        {"denormal-values", ATTEST_COARSE, {16, -140}, 0.5, "SPV-04", "denormals-flushed",
+        {"denormal-values",
+         ATTEST_COARSE,
+         {16, -140},
+         0.5,
+         "SPV-04",
+         "denormals-flushed",
          "values all denormal in binary32"},
-        {"tiny-scores", {16, -70}, ATTEST_FINE, 1, "SPV-04 NUM-01", "",
+        {"tiny-scores",
+         {16, -70},
+         ATTEST_FINE,
+         1,
+         "SPV-04 NUM-01",
+         "",
          "scores vanish: equal weights"},
-        {"scale-brings-back", {16, -60}, ATTEST_FINE, 0x1p117, "NUM-02 NUM-06", "",
+        {"scale-brings-back",
+         {16, -60},
+         ATTEST_FINE,
+         0x1p117,
+         "NUM-02 NUM-06",
+         "",
          "tiny products, large scale: ordinary scores"},
-        {"ones", {0, 0}, ATTEST_FINE, 1, "NUM-03 SEM-06", "",
-         "q and k are 0: every weight is 1/n"},
+        {"ones", {0, 0}, ATTEST_FINE, 1, "NUM-03 SEM-06", "", "q and k are 0: every weight is 1/n"},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         recipe r = attest_recipe_default();
@@ -140,7 +165,7 @@ static void magnitudes(attest_recipe_list *list) {
         r.requirements = rows[k].requirements;
         r.wrong = rows[k].wrong;
         r.note = rows[k].note;
-        attest_recipe_add(list, &r, "magnitudes", rows[k].name);
+        attest_recipe_add(list, &r, "magnitudes", "%s", rows[k].name);
     }
     recipe r = attest_recipe_default();
     r.requirements = "NUM-03 NUM-04 SEM-06";
@@ -199,39 +224,95 @@ static void special(attest_recipe_list *list) {
         const char *requirements, *wrong, *note;
     } rows[] = {
         {"nan-in-q", 0, {{'q', 2, nan}}, "SPV-01 ISO-07", "nan-swallowed", "row 1 alone is NaN"},
-        {"nan-in-k", ATTEST_CAUSAL, {{'k', 5, nan}}, "SPV-01", "nan-swallowed",
+        {"nan-in-k",
+         ATTEST_CAUSAL,
+         {{'k', 5, nan}},
+         "SPV-01",
+         "nan-swallowed",
          "rows that see key 2 are NaN"},
-        {"nan-in-v", ATTEST_CAUSAL, {{'v', 5, nan}}, "SPV-01", "nan-swallowed",
+        {"nan-in-v",
+         ATTEST_CAUSAL,
+         {{'v', 5, nan}},
+         "SPV-01",
+         "nan-swallowed",
          "one element of the rows that see key 2"},
-        {"nan-in-v-weight-0", ATTEST_MASK_ADD, {{'v', 4, nan}, {'m', 2, -0x1p100}}, "SPV-01", "",
+        {"nan-in-v-weight-0",
+         ATTEST_MASK_ADD,
+         {{'v', 4, nan}, {'m', 2, -0x1p100}},
+         "SPV-01",
+         "",
          "NaN appears even where the weight underflows to 0"},
         {"nan-in-mask", ATTEST_MASK_ADD, {{'m', 1, nan}}, "SPV-05", "", "row 0 is NaN"},
         {"inf-in-mask", ATTEST_MASK_ADD, {{'m', 1, inf}}, "SPV-05", "", "row 0 is NaN"},
-        {"nan-in-mask-hidden", ATTEST_MASK_ADD | ATTEST_CAUSAL, {{'m', 3, nan}}, "SPV-05 ISO-01",
-         "", "the mask value of a key that causal hides has no effect"},
-        {"nan-in-sink", ATTEST_SINKS, {{'s', 0, nan}}, "SPV-01", "nan-swallowed",
+        {"nan-in-mask-hidden",
+         ATTEST_MASK_ADD | ATTEST_CAUSAL,
+         {{'m', 3, nan}},
+         "SPV-05 ISO-01",
+         "",
+         "the mask value of a key that causal hides has no effect"},
+        {"nan-in-sink",
+         ATTEST_SINKS,
+         {{'s', 0, nan}},
+         "SPV-01",
+         "nan-swallowed",
          "the head is NaN"},
         {"inf-in-sink", ATTEST_SINKS, {{'s', 0, inf}}, "SPV-02", "", "the head is NaN"},
-        {"minus-inf-in-sink", ATTEST_SINKS, {{'s', 0, -inf}}, "SPV-02", "",
+        {"minus-inf-in-sink",
+         ATTEST_SINKS,
+         {{'s', 0, -inf}},
+         "SPV-02",
+         "",
          "as if there were none"},
-        {"nan-in-slope", ATTEST_ALIBI, {{'a', 0, nan}}, "SPV-01", "nan-swallowed",
+        {"nan-in-slope",
+         ATTEST_ALIBI,
+         {{'a', 0, nan}},
+         "SPV-01",
+         "nan-swallowed",
          "the head is NaN"},
-        {"plus-inf-score", 0, {{'q', 0, 1}, {'q', 1, 0.5}, {'k', 2, inf}}, "SPV-02", "",
+        {"plus-inf-score",
+         0,
+         {{'q', 0, 1}, {'q', 1, 0.5}, {'k', 2, inf}},
+         "SPV-02",
+         "",
          "a score of +inf makes the row NaN; the sign of q decides in other rows"},
-        {"minus-inf-score", 0, {{'q', 0, -1}, {'q', 1, 0.5}, {'k', 2, inf}}, "SPV-02", "",
+        {"minus-inf-score",
+         0,
+         {{'q', 0, -1}, {'q', 1, 0.5}, {'k', 2, inf}},
+         "SPV-02",
+         "",
          "a score of -inf has weight 0"},
-        {"all-minus-inf", ATTEST_MASK_BOOL, {{'q', 0, -inf}, {'k', -1, 1}, {'k', -2, 1}},
-         "SPV-02 SEM-12", "safe-softmax", "all visible scores -inf: NaN, the row is not empty"},
-        {"inf-capped", ATTEST_SOFTCAP, {{'k', 2, inf}}, "SPV-02 SEM-05", "",
+        {"all-minus-inf",
+         ATTEST_MASK_BOOL,
+         {{'q', 0, -inf}, {'k', -1, 1}, {'k', -2, 1}},
+         "SPV-02 SEM-12",
+         "safe-softmax",
+         "all visible scores -inf: NaN, the row is not empty"},
+        {"inf-capped",
+         ATTEST_SOFTCAP,
+         {{'k', 2, inf}},
+         "SPV-02 SEM-05",
+         "",
          "softcap turns an infinite score into a finite one"},
         {"inf-in-v", 0, {{'v', 3, inf}}, "SPV-02", "", "that element is inf"},
         {"minus-inf-in-v", ATTEST_CAUSAL, {{'v', 2, -inf}}, "SPV-02", "", "that element is -inf"},
         {"both-inf-in-v", 0, {{'v', 3, inf}, {'v', 5, -inf}}, "SPV-02", "", "that element is NaN"},
-        {"inf-in-v-weight-0", ATTEST_MASK_ADD, {{'v', 4, inf}, {'m', 2, -0x1p100}}, "SPV-02", "",
+        {"inf-in-v-weight-0",
+         ATTEST_MASK_ADD,
+         {{'v', 4, inf}, {'m', 2, -0x1p100}},
+         "SPV-02",
+         "",
          "row 0: infinity or NaN"},
-        {"negative-zeros", 0, {{'q', -1, -0.0}, {'v', -1, -0.0}}, "SPV-03", "",
+        {"negative-zeros",
+         0,
+         {{'q', -1, -0.0}, {'v', -1, -0.0}},
+         "SPV-03",
+         "",
          "-0 is 0: equal weights in row 0"},
-        {"denormal-q", 0, {{'q', -1, 0x1p-149}, {'q', -2, 0x1p-130}}, "SPV-04", "",
+        {"denormal-q",
+         0,
+         {{'q', -1, 0x1p-149}, {'q', -2, 0x1p-130}},
+         "SPV-04",
+         "",
          "denormal inputs are numbers"},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -252,7 +333,7 @@ static void special(attest_recipe_list *list) {
         r.requirements = rows[k].requirements;
         r.wrong = rows[k].wrong;
         r.note = rows[k].note;
-        attest_recipe_add(list, &r, "special", rows[k].name);
+        attest_recipe_add(list, &r, "special", "%s", rows[k].name);
     }
 }
 
@@ -262,8 +343,10 @@ static void isolation(attest_recipe_list *list) {
     static const struct {
         const char *name;
         uint64_t features;
-    } kinds[] = {{"causal", ATTEST_CAUSAL},       {"window", ATTEST_WINDOW},
-                 {"lengths", ATTEST_KEY_LENGTHS}, {"bool", ATTEST_MASK_BOOL},
+    } kinds[] = {{"causal", ATTEST_CAUSAL},
+                 {"window", ATTEST_WINDOW},
+                 {"lengths", ATTEST_KEY_LENGTHS},
+                 {"bool", ATTEST_MASK_BOOL},
                  {"add", ATTEST_MASK_ADD}};
     const struct {
         const char *name, *requirements, *wrong;
@@ -277,7 +360,6 @@ static void isolation(attest_recipe_list *list) {
     };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (size_t p = 0; p < sizeof poisons / sizeof *poisons; p++) {
-            char name[48];
             recipe r = tiny();
             r.features = kinds[k].features;
             r.queries = r.keys = 7;
@@ -290,8 +372,7 @@ static void isolation(attest_recipe_list *list) {
             r.requirements = poisons[p].requirements;
             r.wrong = k == 0 ? poisons[p].wrong : "";
             r.note = "keys 5 and 6 are poisoned; rows that do not see them must not notice";
-            snprintf(name, sizeof name, "%s-%s", kinds[k].name, poisons[p].name);
-            attest_recipe_add(list, &r, "isolation", name);
+            attest_recipe_add(list, &r, "isolation", "%s-%s", kinds[k].name, poisons[p].name);
         }
     }
 }
@@ -321,7 +402,7 @@ static void invalid(attest_recipe_list *list) {
         r.requirements = "ERR-01 ERR-06";
         r.flags = "invalid";
         r.note = rows[k].note;
-        attest_recipe_add(list, &r, "invalid", rows[k].name);
+        attest_recipe_add(list, &r, "invalid", "%s", rows[k].name);
     }
     recipe r = tiny();
     r.q_heads = 5;

@@ -8,29 +8,13 @@
 #include <string.h>
 
 #include "reference/problem/convert.h"
+#include "reference/problem/operand.h"
 #include "vectors/read/bounds.h"
 #include "vectors/read/file.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "vector files are little-endian, and so must be the machine that reads or writes them"
 #endif
-
-static const struct {
-    const char *name;
-    size_t offset;
-} inputs[] = {{"q", offsetof(attest_problem, q)},
-              {"k", offsetof(attest_problem, k)},
-              {"v", offsetof(attest_problem, v)},
-              {"mask", offsetof(attest_problem, mask)},
-              {"sinks", offsetof(attest_problem, sinks)},
-              {"slopes", offsetof(attest_problem, slopes)},
-              {"key_lengths", offsetof(attest_problem, key_lengths)},
-              {"offsets", offsetof(attest_problem, offsets)}};
-#define INPUTS (sizeof inputs / sizeof *inputs)
-
-static const attest_tensor *input(const attest_problem *problem, size_t k) {
-    return (const attest_tensor *)(const void *)((const char *)problem + inputs[k].offset);
-}
 
 static uint64_t bytes_of(const attest_tensor *tensor) {
     uint64_t bytes = 0;
@@ -79,9 +63,8 @@ int attest_group_tensor(attest_group *group, const char *vector, const char *nam
     uint64_t bytes = bytes_of(tensor);
     added->tensor = *tensor;
     added->tensor.data = malloc(bytes ? (size_t)bytes : 1);
-    if (!added->tensor.data ||
-        snprintf(added->name, sizeof added->name, "%s/%s", vector, name) >=
-            (int)sizeof added->name) {
+    if (!added->tensor.data || snprintf(added->name, sizeof added->name, "%s/%s", vector, name) >=
+                                   (int)sizeof added->name) {
         free(added->tensor.data);
         return -1;
     }
@@ -155,9 +138,9 @@ static json_t *options_of(const attest_problem *p) {
         json_object_set_new(options, "causal", json_true());
     }
     if (p->features & ATTEST_WINDOW) {
-        json_object_set_new(options, "window",
-                            json_pack("[I,I]", (json_int_t)p->window_left,
-                                      (json_int_t)p->window_right));
+        json_object_set_new(
+            options, "window",
+            json_pack("[I,I]", (json_int_t)p->window_left, (json_int_t)p->window_right));
     }
     if (p->features & ATTEST_WINDOW_SIZE) {
         json_object_set_new(options, "window_size", json_integer(p->window_size));
@@ -182,8 +165,8 @@ static json_t *facts_of(const attest_problem *p, const char *profile) {
 }
 
 static void hash_inputs(crypto_generichash_state *state, const attest_problem *p) {
-    for (size_t k = 0; k < INPUTS; k++) {
-        const attest_tensor *tensor = input(p, k);
+    for (int k = 0; k < ATTN_INPUTS; k++) {
+        const attest_tensor *tensor = attn_operand(p, k);
         if (tensor->dtype != 0) {
             crypto_generichash_update(state, tensor->data, bytes_of(tensor));
         }
@@ -300,9 +283,10 @@ json_t *attest_group_vector(attest_group *group, const attest_label *label, cons
                             char message[ATTEST_MESSAGE_BYTES]) {
     json_t *entry = start_entry(group, label, p, message);
     int status = entry ? 0 : -1;
-    for (size_t k = 0; status == 0 && k < INPUTS; k++) {
-        if (input(p, k)->dtype != 0) {
-            status = attest_group_tensor(group, label->name, inputs[k].name, input(p, k));
+    for (int k = 0; status == 0 && k < ATTN_INPUTS; k++) {
+        if (attn_operand(p, k)->dtype != 0) {
+            status =
+                attest_group_tensor(group, label->name, attn_operand_name(k), attn_operand(p, k));
         }
     }
     if (status != 0) {

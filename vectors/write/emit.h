@@ -12,7 +12,7 @@
 #include "vectors/read/safetensors.h"
 #include "vectors/write/expected.h"
 
-#define ATTEST_ID_CHARACTERS 33  /* 32 hexadecimal digits and the end */
+#define ATTEST_ID_CHARACTERS 33 /* 32 hexadecimal digits and the end */
 #define ATTEST_HASH_CHARACTERS 65
 
 /* What a vector is, beside its problem. */

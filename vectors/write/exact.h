@@ -13,7 +13,8 @@ typedef enum attest_expected_kind {
     ATTEST_EXPECT_NUMBER,    /* high + low */
     ATTEST_EXPECT_NAN,       /* a NaN */
     ATTEST_EXPECT_INFINITY,  /* high, which is an infinity */
-    ATTEST_EXPECT_NONFINITE, /* an infinity or a NaN, as rounding has it (SPV-02) */
+    ATTEST_EXPECT_NONFINITE, /* an infinity or a NaN: rounding decides, or both are right (SPV-02)
+                              */
     ATTEST_EXPECT_ANYTHING   /* the profile leaves it open */
 } attest_expected_kind;
 

@@ -155,8 +155,9 @@ static attest_expected infinity(double sign) {
 }
 
 static attest_expected number(double x) {
-    return isnan(x) ? not_a_number()
-                    : isinf(x) ? infinity(x) : (attest_expected){x, 0, ATTEST_EXPECT_NUMBER};
+    return isnan(x)   ? not_a_number()
+           : isinf(x) ? infinity(x)
+                      : (attest_expected){x, 0, ATTEST_EXPECT_NUMBER};
 }
 
 /* SEM-12, SPV-01: a row that sees nothing. Returns 0 where a rounding is not decided. */
@@ -207,22 +208,22 @@ static int empty_row(row *r, attest_expected *o, attest_expected *lse) {
     return 1;
 }
 
-/* SPV-01, SPV-02, SPV-05: 1 if the whole row is NaN. */
-static int row_is_nan(row *r) {
-    int64_t numbers = 0;
-    if (r->has_sink && (isnan(r->sink) || r->sink == (double)INFINITY)) {
-        return 1;
-    }
+/* SPV-01, SPV-02, SPV-05: 1 if the row's output is NaN. Then the LSE is NaN too, or may be the
+ * limit of log Z: where no score is NaN, or one is +inf, or all are -inf. */
+static int row_is_nan(row *r, attest_expected *lse) {
+    int64_t numbers = 0, nan = r->has_sink && isnan(r->sink);
+    int64_t above = r->has_sink && r->sink == (double)INFINITY;
     for (int64_t j = 0; j < r->n->keys; j++) {
         if (r->visible[j]) {
             r->special[j] = special_score(r, j);
-            if (isnan(r->special[j]) || r->special[j] == (double)INFINITY) {
-                return 1;
-            }
+            nan += isnan(r->special[j]);
+            above += r->special[j] == (double)INFINITY;
             numbers += r->special[j] == 0;
         }
     }
-    return numbers == 0 && !(r->has_sink && isfinite(r->sink));
+    const attest_expected limit = {(double)NAN, (double)INFINITY, ATTEST_EXPECT_NONFINITE};
+    *lse = nan > 0 ? not_a_number() : limit;
+    return nan > 0 || above > 0 || (numbers == 0 && !(r->has_sink && isfinite(r->sink)));
 }
 
 static void weigh(row *r) {
@@ -314,11 +315,10 @@ int attest_exact_one_row(row *r, attest_expected *o, attest_expected *lse) {
     if (r->visible_count == 0) {
         return empty_row(r, o, lse);
     }
-    if (row_is_nan(r)) {
+    if (row_is_nan(r, lse)) {
         for (int64_t c = 0; c < r->n->value_size; c++) {
             o[c] = not_a_number();
         }
-        *lse = not_a_number();
         return 1;
     }
     weigh(r);

@@ -12,8 +12,8 @@ typedef struct attest_exact_row {
     const attn_normal *n;
     int64_t b, h, i, kv_head, visible_count;
     unsigned char *visible;
-    double *special;            /* per key: 0, or the infinity or NaN that its score is */
-    mpfr_t *score, *weight;     /* of visible keys; weights not yet divided */
+    double *special;        /* per key: 0, or the infinity or NaN that its score is */
+    mpfr_t *score, *weight; /* of visible keys; weights not yet divided */
     mpfr_t scale, softcap, sum, maximum, magnitude, term, part, bound;
     int has_sink;
     double sink;

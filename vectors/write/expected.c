@@ -30,10 +30,14 @@ static int suited_to(const attest_problem *p) {
 /* A radius that says what the oracle says, or -1 where the two disagree on what is due. */
 static double radius_of(const attest_expected *exact, const attn_enclosure *oracle,
                         attest_dtype stored_as) {
-    static const attest_expected_kind same[] = {
-        [ATTN_FINITE] = ATTEST_EXPECT_NUMBER,      [ATTN_NAN] = ATTEST_EXPECT_NAN,
-        [ATTN_POS_INF] = ATTEST_EXPECT_INFINITY,   [ATTN_NEG_INF] = ATTEST_EXPECT_INFINITY,
-        [ATTN_NONFINITE] = ATTEST_EXPECT_NONFINITE, [ATTN_ANY] = ATTEST_EXPECT_ANYTHING};
+    static const attest_expected_kind same[] = {[ATTN_FINITE] = ATTEST_EXPECT_NUMBER,
+                                                [ATTN_NAN] = ATTEST_EXPECT_NAN,
+                                                [ATTN_POS_INF] = ATTEST_EXPECT_INFINITY,
+                                                [ATTN_NEG_INF] = ATTEST_EXPECT_INFINITY,
+                                                [ATTN_NONFINITE] = ATTEST_EXPECT_NONFINITE,
+                                                [ATTN_ANY] = ATTEST_EXPECT_ANYTHING,
+                                                [ATTN_NAN_OR_POS_INF] = ATTEST_EXPECT_NONFINITE,
+                                                [ATTN_NAN_OR_NEG_INF] = ATTEST_EXPECT_NONFINITE};
     if (oracle->kind == ATTN_NO_RADIUS || oracle->kind == ATTN_OUT_OF_DOMAIN) {
         return (double)NAN;
     }
@@ -101,9 +105,8 @@ attest_status attest_expect(attest_expectation *e, const attn_normal *n,
                             char message[ATTEST_MESSAGE_BYTES]) {
     size_t rows = (size_t)(n->batch * n->q_heads * n->queries);
     int kind = suited_to(n->problem);
-    *e = (attest_expectation){.o_count = rows * (size_t)n->value_size,
-                              .lse_count = rows,
-                              .judge = suited[kind].judge};
+    *e = (attest_expectation){
+        .o_count = rows * (size_t)n->value_size, .lse_count = rows, .judge = suited[kind].judge};
     e->o = calloc(e->o_count + 1, sizeof *e->o);
     e->lse = calloc(e->lse_count + 1, sizeof *e->lse);
     snprintf(message, ATTEST_MESSAGE_BYTES, "the exact result could not be rounded");

@@ -19,7 +19,7 @@ typedef struct attest_expectation {
     size_t o_count, lse_count;
     int models;
     const char *model[ATTEST_VECTOR_MODELS];
-    double *o_radius[ATTEST_VECTOR_MODELS];   /* NaN: no verdict */
+    double *o_radius[ATTEST_VECTOR_MODELS]; /* NaN: no verdict */
     double *lse_radius[ATTEST_VECTOR_MODELS];
     int judge; /* the model that says which defects a vector rejects */
 } attest_expectation;

@@ -92,11 +92,10 @@ static json_t *add_vector(corpus *c, const attest_vector_recipe *r, const attest
     if (status != ATTEST_OK || attest_expect(&expectation, &normal, message) != ATTEST_OK) {
         return NULL;
     }
-    json_t *entry =
-        r->large ? attest_group_hashed(&c->group, &label, &normal, &built->problem, &expectation,
-                                       message)
-                 : attest_group_vector(&c->group, &label, &normal, &built->problem, &expectation,
-                                       message);
+    json_t *entry = r->large ? attest_group_hashed(&c->group, &label, &normal, &built->problem,
+                                                   &expectation, message)
+                             : attest_group_vector(&c->group, &label, &normal, &built->problem,
+                                                   &expectation, message);
     attest_expectation_free(&expectation);
     return entry;
 }
@@ -162,9 +161,8 @@ int main(int argc, char **argv) {
                     message);
         }
     }
-    if (status == 0 &&
-        (close_group(&c, message) != 0 ||
-         attest_manifest_write(c.out, "GSL mt19937", c.groups, message) != 0)) {
+    if (status == 0 && (close_group(&c, message) != 0 ||
+                        attest_manifest_write(c.out, "GSL mt19937", c.groups, message) != 0)) {
         fprintf(stderr, "generate: %s\n", message);
         status = -1;
     }

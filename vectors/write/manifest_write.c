@@ -76,8 +76,8 @@ int attest_manifest_write(const char *directory, const char *generator, json_t *
     char path[4096];
     size_t index, inner, vectors = 0, wrong = 0;
     json_t *group, *entry;
-    json_t *tables = json_pack("{s:o, s:o}", "flags", attest_flag_table(), "defects",
-                               defect_table());
+    json_t *tables =
+        json_pack("{s:o, s:o}", "flags", attest_flag_table(), "defects", defect_table());
     snprintf(path, sizeof path, "%s/manifest.json", directory);
     FILE *file = fopen(path, "w");
     if (!file) {

@@ -28,11 +28,11 @@ static char *header_text(const attest_named_tensor *tensors, size_t count, size_
         const attest_tensor *tensor = &tensors[i].tensor;
         const char *type = attest_safetensors_type(tensor->dtype);
         uint64_t bytes = 0;
-        json_t *entry = type && row_major_bytes(tensor, &bytes)
-                            ? json_pack("{s:s, s:[], s:[I,I]}", "dtype", type, "shape",
-                                        "data_offsets", (json_int_t)*data_bytes,
-                                        (json_int_t)(*data_bytes + bytes))
-                            : NULL;
+        json_t *entry =
+            type && row_major_bytes(tensor, &bytes)
+                ? json_pack("{s:s, s:[], s:[I,I]}", "dtype", type, "shape", "data_offsets",
+                            (json_int_t)*data_bytes, (json_int_t)(*data_bytes + bytes))
+                : NULL;
         for (uint32_t axis = 0; axis < tensor->rank; axis++) {
             json_array_append_new(json_object_get(entry, "shape"),
                                   json_integer(tensor->shape[axis]));
