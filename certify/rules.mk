@@ -20,7 +20,13 @@ $(B)/generated/classes.inc: spec/classes.md certify/plan/classes.py certify/plan
 	$(PYTHON) -B certify/plan/classes.py $< > $@
 $(attest_objects): | $(B)/generated/classes.inc
 
-$(B)/attest: $(attest_objects) $(B)/libvectors.a $(B)/libattn.a
+page_files := certify/report/page.css certify/report/page.js
+$(B)/generated/page.inc: certify/report/embed.py $(page_files)
+	@mkdir -p $(@D)
+	$(PYTHON) $< page_css=certify/report/page.css page_js=certify/report/page.js > $@
+$(B)/certify/report/report_html.o: $(B)/generated/page.inc
+
+$(B)/attest: $(attest_objects) $(gsl_objects) $(B)/libvectors.a $(B)/libattn.a
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -lgsl -lgslcblas -ljansson -lsodium -lprotobuf-c -lmpfr -lgmp -lm -lpthread -o $@
 
@@ -28,12 +34,15 @@ $(B)/attest-worker: $(attest_worker_objects)
 	@echo '  LD $@'
 	$(CC) $(LDFLAGS) $^ -lseccomp -ldl -lm -lpthread -o $@
 
-all: $(B)/python/attest_worker.py
+python_sources := $(wildcard python/attest_attention/*.py)
+all: $(python_sources:%=$(B)/%)
 
-$(B)/python/%.py: certify/python/%.py
+$(B)/python/%.py: python/%.py
 	@mkdir -p $(@D)
 	cp $< $@
 
-certify: ## certify every bundled kernel at quick, show the table
+LEVEL ?= smoke
+
+certify: ## certify every bundled kernel at LEVEL=smoke (LEVEL=quick: a minute each), show the table
 	@$(MAKE) --no-print-directory -j$$(nproc) all
-	@$(PYTHON) certify/cli/bundled.py $(B) quick reference $(kernel_names)
+	@$(PYTHON) certify/cli/bundled.py $(B) $(LEVEL) reference $(kernel_names)

@@ -3,26 +3,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/plan/plan.h"
 
 static void plan(attest_plan *plan) {
-    attest_case c = attest_case_default(plan->check->name);
-    c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
-    c.features = plan->profile.default_scale == ATTN_SCALE_REQUIRED ? ATTEST_SCALE : 0;
-    c.scale = c.features ? 1 : 0;
+    attest_case c = attest_plan_case(plan);
+    attest_plan_scale(plan, &c, 1);
     attest_plan_add(plan, &c);
 }
 
 /* A second worker must hear the same as the first. */
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     (void)c;
     attest_outcome outcome;
     attest_ids_add(&result->ids, "CAP-01");
     attest_session *session = &bench->session;
     const attest_kernel_info first = session->info;
     attest_session_restart(session);
-    if (!attest_session_start(session, &outcome)) {
+    if (!attest_workbench_start(bench, &outcome)) {
         attest_result_bad(result, ATTEST_ERROR, "CAP-01", 0, "loading it again failed: %s",
                           outcome.text);
     } else if (memcmp(&first, &session->info, sizeof first) != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* K10: outputs and workspace hold something else before each call; the result may not. */
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/plan/space.h"
 
 static void plan(attest_plan *plan) {
@@ -12,15 +12,15 @@ static void plan(attest_plan *plan) {
     attest_space_plan(plan, &space, NULL);
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_ids_add(&result->ids, "MEM-06");
-    if (!attest_bench_build(bench, c, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_ZERO, result)) {
+    if (!attest_workbench_build(bench, c, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_ZERO, result)) {
         return;
     }
     attest_kept kept = attest_keep(bench);
     for (int pattern = ATTEST_PATTERN_NAN; pattern <= ATTEST_PATTERN_NOISE; pattern++) {
-        if (!attest_bench_forward(bench, (attest_pattern)pattern, result) ||
+        if (!attest_workbench_forward(bench, (attest_pattern)pattern, result) ||
             !attest_compare(bench, &kept, NULL, "MEM-06", CLASS_NOT_WRITTEN,
                             "the result depends on what outputs or workspace held before the call",
                             result)) {

@@ -5,14 +5,14 @@
  */
 #include <stdlib.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/judge/judge.h"
 #include "certify/plan/space.h"
 
 typedef struct hiding {
     uint64_t features;
     int64_t mask, lengths, offsets; /* recipes */
-    int64_t queries; /* 0: the list's own */
+    int64_t queries;                /* 0: the list's own */
 } hiding;
 
 static const hiding hidings[] = {
@@ -40,8 +40,7 @@ static void plan(attest_plan *plan) {
     for (size_t h = 0; h < sizeof hidings / sizeof *hidings; h++) {
         for (int k = 0; k < lengths; k++) {
             for (int w = 0; w < 4; w++) {
-                attest_case c = attest_case_default(plan->check->name);
-                c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+                attest_case c = attest_plan_case(plan);
                 c.batch = 2;
                 c.q_heads = c.kv_heads = 2;
                 c.keys = keys[k];
@@ -49,10 +48,7 @@ static void plan(attest_plan *plan) {
                 c.head_size = c.value_size = 8;
                 c.features = hidings[h].features | (with[w] & plan->kernel->features);
                 c.softcap = c.features & ATTEST_SOFTCAP ? 5 : 0;
-                if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-                    c.features |= ATTEST_SCALE;
-                    c.scale = 0.25;
-                }
+                attest_plan_scale(plan, &c, 0.25);
                 if (c.features & ATTEST_WINDOW) {
                     c.window_left = 2;
                     c.window_right = 1;
@@ -61,7 +57,7 @@ static void plan(attest_plan *plan) {
                     c.mask = hidings[h].mask;
                     c.mask_rank = 4;
                     c.mask_full = 15;
-                    c.mask_type = c.features & ATTEST_MASK_BOOL      ? ATTEST_BOOL
+                    c.mask_type = c.features & ATTEST_MASK_BOOL          ? ATTEST_BOOL
                                   : attest_plan_type(plan) == ATTEST_F64 ? ATTEST_F64
                                                                          : ATTEST_F32;
                 }
@@ -74,7 +70,7 @@ static void plan(attest_plan *plan) {
 }
 
 /* Was it the empty row itself that is wrong, or one that sees keys beside empty tiles? */
-static void name_class(const attest_bench *bench, attest_result *result) {
+static void name_class(const attest_workbench *bench, attest_result *result) {
     const int64_t *at = result->place;
     unsigned char *visible = malloc((size_t)bench->normal.keys + 1);
     if (result->verdict == ATTEST_FAIL && result->has_value && visible != NULL) {
@@ -89,22 +85,22 @@ static int has_empty_row(const attn_normal *n) {
     unsigned char *visible = malloc((size_t)n->keys + 1);
     int found = 0;
     for (int64_t row = 0; visible && row < n->batch * n->q_heads * n->queries; row++) {
-        found |= attn_visible_keys(n, row / (n->q_heads * n->queries), row / n->queries % n->q_heads,
-                                   row % n->queries, visible) == 0;
+        found |= attn_visible_keys(n, row / (n->q_heads * n->queries),
+                                   row / n->queries % n->q_heads, row % n->queries, visible) == 0;
     }
     free(visible);
     return found;
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_ids_add(&result->ids, "NUM-07");
-    if (!attest_bench_build(bench, c, result)) {
+    if (!attest_workbench_build(bench, c, result)) {
         return;
     }
     if (has_empty_row(&bench->normal)) {
         attest_ids_add(&result->ids, "SEM-12");
     }
-    if (attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         attest_judge(bench, 0, result);
         name_class(bench, result);
     }

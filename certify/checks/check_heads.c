@@ -5,18 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/plan/data.h"
 #include "certify/plan/plan.h"
 
 static void plan(attest_plan *plan) {
-    static const int64_t heads[][2] = {{12, 3}, {13, 1},  {28, 4}, {6, 6}, {16, 2},
+    static const int64_t heads[][2] = {{12, 3}, {13, 1}, {28, 4}, {6, 6},  {16, 2},
                                        {48, 2}, {32, 8}, {10, 5}, {64, 8}, {7, 7}};
     const int count = attest_plan_by_level(plan, 5, 10, 10, 10);
     for (int i = 0; i < count; i++) {
         for (int64_t queries = 1; queries <= 9; queries += 4) {
-            attest_case c = attest_case_default(plan->check->name);
-            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            attest_case c = attest_plan_case(plan);
             c.batch = 3;
             c.q_heads = heads[i][0];
             c.kv_heads = heads[i][1];
@@ -24,10 +23,7 @@ static void plan(attest_plan *plan) {
             c.keys = queries + 3;
             c.head_size = c.value_size = 4;
             c.layout = i % 2 ? ATTEST_LAYOUT_TOKENS : ATTEST_LAYOUT_DENSE;
-            if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-                c.features |= ATTEST_SCALE;
-                c.scale = 0.5;
-            }
+            attest_plan_scale(plan, &c, 0.5);
             if (i % 3 == 0) {
                 c.features |= plan->kernel->features & ATTEST_CAUSAL;
             }
@@ -41,7 +37,7 @@ static double number_of(const attn_normal *n, int64_t b, int64_t g) {
     return (double)(b * n->kv_heads + g + 1);
 }
 
-static void number_values(attest_bench *bench) {
+static void number_values(attest_workbench *bench) {
     const attn_normal *n = &bench->normal;
     for (int64_t b = 0; b < n->batch; b++) {
         for (int64_t g = 0; g < n->kv_heads; g++) {
@@ -55,7 +51,7 @@ static void number_values(attest_bench *bench) {
 }
 
 /* Returns 1 if the row sees a key, and so a number. */
-static int judge_row(const attest_bench *bench, int64_t b, int64_t h, int64_t i,
+static int judge_row(const attest_workbench *bench, int64_t b, int64_t h, int64_t i,
                      unsigned char *visible, attest_result *result) {
     const attn_normal *n = &bench->normal;
     const double right = number_of(n, b, attn_kv_head(n, h));
@@ -90,9 +86,9 @@ static int judge_row(const attest_bench *bench, int64_t b, int64_t h, int64_t i,
     return 1;
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_ids_add(&result->ids, "SEM-11 ISO-06");
-    if (!attest_bench_build(bench, c, result)) {
+    if (!attest_workbench_build(bench, c, result)) {
         return;
     }
     if (c->value_size == 0) {
@@ -106,7 +102,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: not enough memory");
         return;
     }
-    if (!attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (!attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         free(visible);
         return;
     }

@@ -55,22 +55,18 @@ static void change(attest_plan *plan, attest_case *c, int number) {
     }
 }
 
-/* Two cases a rung that are sure to mean something, causal where the kernel can be: a small one, and
- * one of several tiles, with more than 8 queries of which few are left in the part. */
+/* Two cases a rung that are sure to mean something, causal where the kernel can be: a small one,
+ * and one of several tiles, with more than 8 queries of which few are left in the part. */
 static void plan_sure(attest_plan *plan) {
     for (int n = 0; n < 2 * RUNGS; n++) {
         const int large = n >= RUNGS, place = large ? 11 : 1;
-        attest_case c = attest_case_default(plan->check->name);
-        c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+        attest_case c = attest_plan_case(plan);
         c.batch = 2;
         c.queries = large ? 17 : 5;
         c.keys = large ? 130 : 9;
         c.head_size = c.value_size = large ? 8 : 4;
         c.qk = c.v = large ? ATTEST_RECIPE_FINE : ATTEST_RECIPE_COARSE; /* order shows in bits */
-        if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-            c.features |= ATTEST_SCALE;
-            c.scale = 0.25;
-        }
+        attest_plan_scale(plan, &c, 0.25);
         change(plan, &c, place * RUNGS + n % RUNGS);
         attest_plan_add(plan, &c);
     }
@@ -78,7 +74,8 @@ static void plan_sure(attest_plan *plan) {
 
 static void plan(attest_plan *plan) {
     static const int64_t queries[] = {1, 3, 9, 17, 70, -1}, keys[] = {3, 17, 65, 130, 257, -1};
-    static const int64_t few_q[] = {1, 5, 9, -1}, few_k[] = {4, 17, 33, -1}, sizes[] = {4, 8, 40, -1};
+    static const int64_t few_q[] = {1, 5, 9, -1}, few_k[] = {4, 17, 33, -1},
+                         sizes[] = {4, 8, 40, -1};
     const int small = plan->level == ATTEST_SMOKE;
     const attest_space space = {.queries = small ? few_q : queries,
                                 .keys = small ? few_k : keys,
@@ -133,7 +130,7 @@ static attest_part part_of(const attn_normal *n, const attest_case *c) {
     return part;
 }
 
-static void compare(attest_bench *bench, const attest_case *c, const attest_kept *kept,
+static void compare(attest_workbench *bench, const attest_case *c, const attest_kept *kept,
                     const attest_source *source, const attest_part *part, attest_result *result) {
     const rung r = (rung)c->parameter[0];
     const int claimed = (bench->session.info.determinism & rungs[r].claim) != 0;
@@ -154,7 +151,7 @@ static void compare(attest_bench *bench, const attest_case *c, const attest_kept
     }
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     const rung r = c->parameter[0] < RUNGS ? (rung)c->parameter[0] : THREADS;
     if (rungs[r].also != NULL && (c->features & ATTEST_CAUSAL)) {
         attest_ids_add(&result->ids, rungs[r].also);
@@ -168,8 +165,8 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_result_mistrust(result, "there is no row");
         return;
     }
-    if (!attest_bench_build(bench, c, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (!attest_workbench_build(bench, c, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;
     }
     if (!attest_source_take(&source, bench)) {
@@ -183,7 +180,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     if (part.keys == 0 && !(bench->session.info.shapes & ATTEST_CAN_EMPTY)) {
         attest_result_mistrust(result, "this part has no key, which the kernel does not take");
     } else if (attest_derive(bench, &other, &source, &part, result) &&
-               attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
+               attest_workbench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
         compare(bench, c, &kept, &source, &part, result);
         if (r >= DECODE && part.keys == source.normal.keys) {
             attest_result_mistrust(result, "no key could be left out: nothing was different");

@@ -6,33 +6,29 @@
  */
 #include <math.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/judge/judge.h"
 #include "certify/plan/data.h"
 #include "certify/plan/plan.h"
 
 typedef enum kind {
-    PAST_EXP,      /* 90 and above: exp overflows without the maximum */
-    ALL_LOW,       /* every score below -5e4: a finite sentinel wins */
-    ALL_LOWER,     /* every score near -2.4e5, as served models have */
-    LATE_WINNER,   /* the last key 1e4 above the rest */
-    LATE_STEP,     /* the maximum grows with every key: each tile rescales */
-    EARLY_WINNER,  /* the first key 60 above: the others are tiny, not nothing */
-    PAST_HALF,     /* q.k beyond binary16's largest before the scale */
-    LARGE_VALUES,  /* equal scores, values that overflow a sum that is not yet divided */
-    MIXED_SIGNS,   /* values that cancel */
+    PAST_EXP,     /* 90 and above: exp overflows without the maximum */
+    ALL_LOW,      /* every score below -5e4: a finite sentinel wins */
+    ALL_LOWER,    /* every score near -2.4e5, as served models have */
+    LATE_WINNER,  /* the last key 1e4 above the rest */
+    LATE_STEP,    /* the maximum grows with every key: each tile rescales */
+    EARLY_WINNER, /* the first key 60 above: the others are tiny, not nothing */
+    PAST_HALF,    /* q.k beyond binary16's largest before the scale */
+    LARGE_VALUES, /* equal scores, values that overflow a sum that is not yet divided */
+    MIXED_SIGNS,  /* values that cancel */
     KINDS
 } kind;
 
 static const int bug_classes[KINDS] = {
-    [PAST_EXP] = CLASS_MAXIMUM,
-    [ALL_LOW] = CLASS_FINITE_INFINITY,
-    [ALL_LOWER] = CLASS_FINITE_INFINITY,
-    [LATE_WINNER] = CLASS_UNDERFLOW,
-    [LATE_STEP] = CLASS_UNDERFLOW,
-    [EARLY_WINNER] = CLASS_UNDERFLOW,
-    [PAST_HALF] = CLASS_SCORE_OVERFLOW,
-    [LARGE_VALUES] = CLASS_OUTPUT_SUM,
+    [PAST_EXP] = CLASS_MAXIMUM,          [ALL_LOW] = CLASS_FINITE_INFINITY,
+    [ALL_LOWER] = CLASS_FINITE_INFINITY, [LATE_WINNER] = CLASS_UNDERFLOW,
+    [LATE_STEP] = CLASS_UNDERFLOW,       [EARLY_WINNER] = CLASS_UNDERFLOW,
+    [PAST_HALF] = CLASS_SCORE_OVERFLOW,  [LARGE_VALUES] = CLASS_OUTPUT_SUM,
     [MIXED_SIGNS] = CLASS_OUTPUT_SUM,
 };
 
@@ -48,12 +44,10 @@ static void plan(attest_plan *plan) {
                 c.parameter[0] = k;
                 c.queries = 2;
                 c.keys = keys[n];
-                c.head_size = c.value_size = k == PAST_HALF ? 2 : 8; /* few products: a useful radius */
+                c.head_size = c.value_size =
+                    k == PAST_HALF ? 2 : 8; /* few products: a useful radius */
                 c.features = plan->kernel->features & ATTEST_LSE;
-                if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-                    c.features |= ATTEST_SCALE;
-                    c.scale = 0.25;
-                }
+                attest_plan_scale(plan, &c, 0.25);
                 attest_plan_add(plan, &c);
             }
         }
@@ -80,7 +74,7 @@ static double score_of(kind k, int64_t j, int64_t keys) {
 }
 
 /* q = (64, 0, ...) and k = (score / (64 scale), ...): whatever k rounds to is what is asked. */
-static void set_scores(attest_bench *bench, kind k) {
+static void set_scores(attest_workbench *bench, kind k) {
     const attn_normal *n = &bench->normal;
     const attest_problem *p = &bench->stage.problem;
     for (int64_t i = 0; i < n->queries; i++) {
@@ -96,7 +90,7 @@ static void set_scores(attest_bench *bench, kind k) {
 }
 
 /* Products that pass 65504 and cancel: q.k is small in exact arithmetic, its parts are not. */
-static void set_past_half(attest_bench *bench) {
+static void set_past_half(attest_workbench *bench) {
     const attn_normal *n = &bench->normal;
     const attest_problem *p = &bench->stage.problem;
     for (int64_t e = 0; e < n->head_size; e++) {
@@ -109,7 +103,7 @@ static void set_past_half(attest_bench *bench) {
     }
 }
 
-static void set_values(attest_bench *bench, kind k) {
+static void set_values(attest_workbench *bench, kind k) {
     const attn_normal *n = &bench->normal;
     const attest_problem *p = &bench->stage.problem;
     const double top = p->v.dtype == ATTEST_F16   ? 32768.0
@@ -123,10 +117,11 @@ static void set_values(attest_bench *bench, kind k) {
     }
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
-    const kind k = c->parameter[0] >= 0 && c->parameter[0] < KINDS ? (kind)c->parameter[0] : PAST_EXP;
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
+    const kind k =
+        c->parameter[0] >= 0 && c->parameter[0] < KINDS ? (kind)c->parameter[0] : PAST_EXP;
     attest_ids_add(&result->ids, "NUM-01 NUM-07");
-    if (!attest_bench_build(bench, c, result)) {
+    if (!attest_workbench_build(bench, c, result)) {
         return;
     }
     if (k == PAST_HALF) {
@@ -137,7 +132,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
     if (k == LARGE_VALUES || k == MIXED_SIGNS) {
         set_values(bench, k);
     }
-    if (attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         attest_judge_values(bench, 0, result);
         if (result->verdict == ATTEST_FAIL) {
             result->bug_class = bug_classes[k];

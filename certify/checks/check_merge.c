@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * K19: attention over all keys is what its two parts give when they are merged by their LSE: with
- * w = 1 / (1 + exp(lse_B - lse_A)), o = w o_A + (1 - w) o_B and lse = log(exp lse_A + exp lse_B), in
- * the profile's base; a part without keys changes nothing. A sink goes with the first part. Parameter
- * 0 is how many keys the first part has.
+ * w = 1 / (1 + exp(lse_B - lse_A)), o = w o_A + (1 - w) o_B and lse = log(exp lse_A + exp lse_B),
+ * in the profile's base; a part without keys changes nothing. A sink goes with the first part.
+ * Parameter 0 is how many keys the first part has.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,9 +31,7 @@ static void plan_one(attest_plan *plan, int64_t keys, int number) {
         c.keys = keys;
         c.head_size = c.value_size = 4;
         c.softcap = c.features & ATTEST_SOFTCAP ? 3 : 0;
-        if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-            c.features |= ATTEST_SCALE;
-        }
+        attest_plan_scale(plan, &c, 0.25);
         c.scale = c.features & ATTEST_SCALE ? 0.25 : 0;
         c.parameter[0] = splits[s];
         const int empty = splits[s] == 0 || splits[s] == keys;
@@ -73,7 +71,7 @@ static void forget(outcome *out) {
     free(out->right_lse);
 }
 
-static int take(attest_bench *bench, outcome *out, attest_result *result) {
+static int take(attest_workbench *bench, outcome *out, attest_result *result) {
     const attn_normal *n = &bench->normal;
     const attest_problem *p = &bench->stage.problem;
     const int64_t rows = n->batch * n->q_heads * n->queries, width = n->value_size;
@@ -89,8 +87,8 @@ static int take(attest_bench *bench, outcome *out, attest_result *result) {
         const int64_t b = r / (n->q_heads * n->queries), h = r / n->queries % n->q_heads;
         const int64_t i = r % n->queries;
         attn_enclosure *lse = &out->right_lse[r];
-        fine = attn_oracle_row(n, attest_bench_model(bench), b, h, i, out->right_o + r * width, lse,
-                               why) == ATTEST_OK;
+        fine = attn_oracle_row(n, attest_workbench_model(bench), b, h, i, out->right_o + r * width,
+                               lse, why) == ATTEST_OK;
         lse->radius = (lse->radius + lse->own_error) * unit;
         out->lse[r] = attest_get(&p->lse, b, h, i, 0) * unit;
         for (int64_t e = 0; e < width; e++) {
@@ -105,12 +103,12 @@ static int take(attest_bench *bench, outcome *out, attest_result *result) {
 }
 
 /* Keys `first` to `first` + `keys` - 1 of the source as a problem of their own. */
-static int run_part(attest_bench *bench, const attest_case *c, const attest_source *source,
+static int run_part(attest_workbench *bench, const attest_case *c, const attest_source *source,
                     int64_t first, int64_t keys, outcome *out, attest_result *result) {
     attest_case part = *c;
     part.keys = keys;
     part.features &= first > 0 || keys == 0 ? ~ATTEST_SINKS : ~UINT64_C(0);
-    if (!attest_bench_build(bench, &part, result)) {
+    if (!attest_workbench_build(bench, &part, result)) {
         return 0;
     }
     const attest_problem *to = &bench->stage.problem, *from = &source->problem;
@@ -136,14 +134,15 @@ static int run_part(attest_bench *bench, const attest_case *c, const attest_sour
             }
         }
     }
-    return attest_bench_forward(bench, ATTEST_PATTERN_NAN, result) && take(bench, out, result);
+    return attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result) && take(bench, out, result);
 }
 
 static void differs(const attn_normal *n, int64_t r, int64_t column, double merged, double whole,
                     double radius, attest_result *result) {
     attest_result_bad(result, ATTEST_FAIL, "SEM-10", CLASS_LSE,
                       "merging the results of two parts of the keys by their LSE does not give the "
-                      "%s of all keys", column < 0 ? "LSE" : "output");
+                      "%s of all keys",
+                      column < 0 ? "LSE" : "output");
     result->has_value = 1;
     result->in_lse = column < 0;
     result->place[0] = r / (n->q_heads * n->queries);
@@ -159,7 +158,8 @@ static void differs(const attn_normal *n, int64_t r, int64_t column, double merg
 static int is_empty(const attn_enclosure *lse) { return lse->kind == ATTN_NEG_INF; }
 
 /* One row; 1 if there was something to compare. The error of a merge: logarithms of sums move no
- * more than their terms, and odds that are off by a factor f move a share w by w (1 - w) (f - 1). */
+ * more than their terms, and odds that are off by a factor f move a share w by w (1 - w) (f -
+ * 1). */
 static int merge_row(const attn_normal *n, int64_t r, const outcome *whole, const outcome *a,
                      const outcome *b, attest_result *result) {
     const double la = a->lse[r], lb = b->lse[r], tiny = 0x1p-48;
@@ -202,7 +202,7 @@ static int merge_row(const attn_normal *n, int64_t r, const outcome *whole, cons
     return 1;
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     const int64_t split = c->parameter[0] > c->keys ? c->keys : c->parameter[0];
     attest_source source;
     outcome whole = {0}, a = {0}, b = {0};
@@ -214,8 +214,8 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_result_mistrust(result, "without the LSE, or keys, there is nothing to merge");
         return;
     }
-    if (!attest_bench_build(bench, c, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (!attest_workbench_build(bench, c, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;
     }
     if (!attest_source_take(&source, bench)) {

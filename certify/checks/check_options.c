@@ -4,7 +4,7 @@
  * bits are the same with and without it, while the right answer with it is elsewhere, it was
  * silently ignored. Parameter 0 is the option's bit.
  */
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/judge/judge.h"
 #include "certify/plan/plan.h"
 
@@ -49,9 +49,9 @@ static void set(attest_case *c, uint64_t feature) {
         c->mask = ATTEST_MASK_RANDOM;
         c->mask_rank = 2;
         c->mask_full = 12;
-        c->mask_type = feature == ATTEST_MASK_BOOL  ? ATTEST_BOOL
-                       : c->q_type == ATTEST_F64 ? ATTEST_F64
-                                                 : ATTEST_F32;
+        c->mask_type = feature == ATTEST_MASK_BOOL ? ATTEST_BOOL
+                       : c->q_type == ATTEST_F64   ? ATTEST_F64
+                                                   : ATTEST_F32;
         break;
     case ATTEST_SCALE:
         c->scale = 0.75;
@@ -74,8 +74,7 @@ static void plan(attest_plan *plan) {
     const int pairs = attest_plan_by_level(plan, 0, 1, 1, 1);
     for (int a = 0; a < OPTIONS; a++) {
         for (int b = -1; b < (pairs ? OPTIONS : 0); b++) {
-            attest_case c = attest_case_default(plan->check->name);
-            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            attest_case c = attest_plan_case(plan);
             c.batch = 2;
             c.queries = 6;
             c.keys = 11;
@@ -96,7 +95,7 @@ static void plan(attest_plan *plan) {
     }
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     const int a = c->parameter[0] >= 0 && c->parameter[0] < OPTIONS ? (int)c->parameter[0] : 0;
     attest_case without = *c;
     without.features &= ~options[a].feature;
@@ -105,13 +104,13 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_result_mistrust(result, "the kernel does nothing without this option");
         return;
     }
-    if (!attest_bench_build(bench, &without, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (!attest_workbench_build(bench, &without, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;
     }
     attest_kept kept = attest_keep(bench);
-    if (attest_bench_build(bench, c, result) &&
-        attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (attest_workbench_build(bench, c, result) &&
+        attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         attest_result same = {.verdict = ATTEST_PASS};
         const int ignored = attest_compare(bench, &kept, NULL, options[a].id, 0, "", &same);
         attest_judge(bench, 0, result);

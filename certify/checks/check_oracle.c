@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/judge/judge.h"
+#include "certify/plan/cost.h"
 #include "certify/plan/factors.h"
+#include "certify/plan/oracle_kind.h"
+#include "certify/plan/preset.h"
 #include "certify/plan/space.h"
 
 static void plan_pairs(attest_plan *plan) {
@@ -14,7 +17,7 @@ static void plan_pairs(attest_plan *plan) {
                                 .keys = attest_landmark_keys(plan->level),
                                 .head_sizes = attest_landmark_sizes(plan->level),
                                 .most = attest_plan_by_level(plan, 24, 0, 0, 0),
-                                .rounds = attest_plan_by_level(plan, 1, 2, 20, 100)};
+                                .rounds = attest_plan_by_level(plan, 1, 1, 20, 100)};
     attest_space_plan(plan, &space, NULL);
     attest_space_plan_boundaries(plan, &space, NULL);
 }
@@ -26,8 +29,7 @@ static void plan_plain(attest_plan *plan) {
     const int64_t *sizes = attest_landmark_sizes(plan->level);
     for (int i = 0; keys[i] >= 0; i++) {
         for (int v = 0; v < 3; v++) {
-            attest_case c = attest_case_default(plan->check->name);
-            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            attest_case c = attest_plan_case(plan);
             c.keys = keys[i];
             c.queries = 1 + (i + v) % 3;
             for (c.head_size = sizes[0]; *sizes >= 0; sizes++) {
@@ -39,8 +41,7 @@ static void plan_plain(attest_plan *plan) {
                               : c.head_size;
             c.value_size = c.head_size;
             c.v = values[v];
-            c.features = plan->profile.default_scale == ATTN_SCALE_REQUIRED ? ATTEST_SCALE : 0;
-            c.scale = c.features ? 0.25 : 0;
+            attest_plan_scale(plan, &c, 0.25);
             attest_plan_add(plan, &c);
         }
     }
@@ -51,15 +52,13 @@ static void plan_magnitudes(attest_plan *plan) {
     static const int64_t keys[] = {5, 33, 65};
     for (int i = 0; i < 3; i++) {
         for (int kind = ATTEST_ORACLE_LARGE_SCORES; kind <= ATTEST_ORACLE_LARGE_VALUES; kind++) {
-            attest_case c = attest_case_default(plan->check->name);
-            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            attest_case c = attest_plan_case(plan);
             c.keys = keys[i];
             c.queries = 3;
             c.head_size = c.value_size = 8;
             c.qk = kind == ATTEST_ORACLE_LARGE_SCORES ? ATTEST_RECIPE_LARGE : ATTEST_RECIPE_COARSE;
             c.v = kind == ATTEST_ORACLE_LARGE_VALUES ? ATTEST_RECIPE_HUGE : ATTEST_RECIPE_KEY;
-            c.features = plan->profile.default_scale == ATTN_SCALE_REQUIRED ? ATTEST_SCALE : 0;
-            c.scale = c.features ? 0.25 : 0;
+            attest_plan_scale(plan, &c, 0.25);
             c.parameter[0] = kind;
             attest_plan_add(plan, &c);
         }
@@ -74,13 +73,12 @@ static void plan(attest_plan *plan) {
 }
 
 /* About as much of the oracle's time as a plain kernel takes for all rows, and a millisecond. */
-static void judge_some(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void judge_some(attest_workbench *bench, const attest_case *c, attest_result *result) {
     const attn_normal *n = &bench->normal;
     const int64_t rows = n->batch * n->q_heads * n->queries, sizes = n->head_size + n->value_size;
     const double budget = 1e6 + attest_kernel_cost(rows, n->keys, sizes);
     const double each = attest_oracle_cost(1, n->keys, sizes) + 1;
-    const attest_sample sample =
-        attest_sample_rows(n, 4 + (int64_t)(budget / each), 0, c->seed);
+    const attest_sample sample = attest_sample_rows(n, 4 + (int64_t)(budget / each), 0, c->seed);
     const int is_preset = c->parameter[0] == ATTEST_ORACLE_PRESET;
     const char *preset = is_preset ? attest_preset_name(c->parameter[1]) : NULL;
     if (sample.rows == NULL) {
@@ -96,7 +94,7 @@ static void judge_some(attest_bench *bench, const attest_case *c, attest_result 
     free(sample.rows);
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_space_ids(c, &result->ids);
     attest_ids_add(&result->ids, "SEM-04 SEM-06 SEM-07 NUM-01 NUM-02 NUM-03 CAP-02");
     const int64_t kind = c->parameter[0];
@@ -104,9 +102,9 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_ids_add(&result->ids, "NUM-07");
     }
     const int twice = kind == ATTEST_ORACLE_COMPOUND && c->parameter[1];
-    if (!attest_bench_build(bench, c, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result) ||
-        (twice && !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result))) {
+    if (!attest_workbench_build(bench, c, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result) ||
+        (twice && !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result))) {
         return;
     }
     if (kind == ATTEST_ORACLE_COMPOUND || kind == ATTEST_ORACLE_PRESET) {

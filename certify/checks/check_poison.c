@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* K2: what a row may not see is replaced; the row's bits must stay. One rung a case (parameter 0),
- * from other finite values to NaN in V; then K and V of other batch entries and KV heads, then all of
- * Q and of the mask that belongs to other rows, other heads included. Those two hold NaN and infinity
- * where parameter 1 is set. */
+ * from other finite values to NaN in V; then K and V of other batch entries and KV heads, then all
+ * of Q and of the mask that belongs to other rows, other heads included. Those two hold NaN and
+ * infinity where parameter 1 is set. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/plan/data.h"
 #include "certify/plan/space.h"
 #include "reference/problem/convert.h"
@@ -53,8 +54,7 @@ static void plan_sure(attest_plan *plan) {
                                     ATTEST_MASK_ADD, ATTEST_WINDOW};
     for (int r = FINITE; r <= (int)plan->kernel->isolation; r++) {
         for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-            attest_case c = attest_case_default(plan->check->name);
-            c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+            attest_case c = attest_plan_case(plan);
             c.batch = 2;
             c.queries = 5;
             c.keys = 9;
@@ -72,11 +72,64 @@ static void plan_sure(attest_plan *plan) {
                 c.mask_full = 12;
                 c.mask_type = c.features & ATTEST_MASK_BOOL ? ATTEST_BOOL : c.q_type;
             }
-            if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-                c.features |= ATTEST_SCALE;
-                c.scale = 0.25;
-            }
+            attest_plan_scale(plan, &c, 0.25);
             attest_plan_add(plan, &c);
+        }
+    }
+}
+
+/* The same hiding said in other ways: a kernel may have a path for each. */
+static const struct {
+    uint64_t features;
+    attest_mask_recipe mask;
+} spellings[] = {
+    {ATTEST_CAUSAL, ATTEST_MASK_RANDOM},
+    {ATTEST_MASK_BOOL, ATTEST_MASK_TRIANGLE},
+    {ATTEST_MASK_ADD, ATTEST_MASK_TRIANGLE},
+    {ATTEST_MASK_BOOL, ATTEST_MASK_HEAD},
+    {ATTEST_MASK_ADD, ATTEST_MASK_HEAD},
+    {ATTEST_KEY_LENGTHS, ATTEST_MASK_RANDOM},
+    {ATTEST_WINDOW | ATTEST_CAUSAL, ATTEST_MASK_RANDOM},
+};
+
+/* Each rung by each spelling in each band of sizes, and beside the boundaries found. */
+static void plan_bands(attest_plan *plan) {
+    enum { SIZES = 6, ROOM = 25 };
+    static const int64_t sizes[SIZES][2] = {{5, 9},     {30, 40},   {70, 140},
+                                            {270, 300}, {1100, 20}, {9, 4500}};
+    int64_t beside[2][ROOM] = {{-1}, {-1}};
+    const int rows =
+        attest_boundary_lengths(plan->boundaries, ATTEST_AXIS_QUERIES, beside[0], ROOM);
+    const int keys = attest_boundary_lengths(plan->boundaries, ATTEST_AXIS_KEYS, beside[1], ROOM);
+    const int places = plan->level == ATTEST_SMOKE ? 3 : SIZES + rows + keys;
+    for (int r = FINITE; r <= (int)plan->kernel->isolation; r++) {
+        for (size_t s = 0; s < sizeof spellings / sizeof *spellings; s++) {
+            for (int place = 0; place < places; place++) {
+                attest_case c = attest_case_default(plan->check->name);
+                const int beyond = place - SIZES;
+                c.queries = beyond < 0 ? sizes[place][0] : beyond < rows ? beside[0][beyond] : 5;
+                c.keys = beyond < 0      ? sizes[place][1]
+                         : beyond < rows ? 40
+                                         : beside[1][beyond - rows];
+                c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+                c.head_size = c.value_size = 4;
+                c.qk = c.v = ATTEST_RECIPE_FINE;
+                c.features = spellings[s].features;
+                c.lengths = ATTEST_LIST_RAGGED;
+                c.window_left = c.features & ATTEST_WINDOW ? c.keys / 4 : c.window_left;
+                if (c.features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) {
+                    c.mask = spellings[s].mask;
+                    c.mask_rank = 2;
+                    c.mask_full = 12;
+                    c.mask_type = c.features & ATTEST_MASK_BOOL ? ATTEST_BOOL : c.q_type;
+                }
+                if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
+                    c.features |= ATTEST_SCALE;
+                    c.scale = 0.25;
+                }
+                c.parameter[0] = r;
+                attest_plan_add(plan, &c);
+            }
         }
     }
 }
@@ -96,19 +149,30 @@ static void plan(attest_plan *plan) {
         attest_space_plan_boundaries(plan, &space, change_rung);
     }
     plan_sure(plan);
+    plan_bands(plan);
     space.options_that_hide = 0;
     space.most = attest_plan_by_level(plan, 8, 40, 0, 0);
     attest_space_plan(plan, &space, change_other);
 }
 
+/* Of key j: the largest number of the type, a third of the keys; 1e30; its root. Products of any of
+ * them overflow, or do not. */
+static double extreme(attest_dtype dtype, int64_t j) {
+    const double largest = dtype == ATTEST_F16    ? 65504.0
+                           : dtype == ATTEST_BF16 ? 0x1.fep127
+                           : dtype == ATTEST_F32  ? (double)FLT_MAX
+                                                  : DBL_MAX;
+    return j % 3 == 0 ? largest : j % 3 == 1 && dtype != ATTEST_F16 ? 1e30 : sqrt(largest);
+}
+
 static double poison(rung r, int in_v, attest_dtype dtype, int64_t j, int64_t e) {
-    const double top = dtype == ATTEST_F16 ? 60000.0 : 1e30;
+    const double top = extreme(dtype, j);
     const double bottom = dtype == ATTEST_F16   ? 0x1p-24
                           : dtype == ATTEST_F64 ? 0x1p-1074
                                                 : 0x1p-133;
     switch (r) {
     case EXTREME:
-        return (j + e) % 2 ? ((j % 4 < 2) ? top : -top) : bottom;
+        return (j + e) % 2 ? (j % 4 < 2 ? top : -top) : bottom;
     case BAD_KEYS:
     case BAD_VALUES:
         if (in_v == (r == BAD_VALUES)) {
@@ -120,7 +184,7 @@ static double poison(rung r, int in_v, attest_dtype dtype, int64_t j, int64_t e)
     }
 }
 
-static void poison_key(attest_bench *bench, rung r, int64_t b, int64_t g, int64_t j) {
+static void poison_key(attest_workbench *bench, rung r, int64_t b, int64_t g, int64_t j) {
     const attest_problem *p = &bench->stage.problem;
     for (int64_t e = 0; e < bench->normal.head_size; e++) {
         attest_put(&p->k, b, g, j, e, poison(r, 0, p->k.dtype, j, e));
@@ -131,7 +195,7 @@ static void poison_key(attest_bench *bench, rung r, int64_t b, int64_t g, int64_
 }
 
 /* Whether row (b,h,i) reads any key marked in `hit`, which has a byte per [b,g,j]. */
-static int row_is_hit(const attest_bench *bench, const unsigned char *hit, int64_t b, int64_t h,
+static int row_is_hit(const attest_workbench *bench, const unsigned char *hit, int64_t b, int64_t h,
                       int64_t i, unsigned char *visible) {
     const attn_normal *n = &bench->normal;
     const unsigned char *keys = hit + (b * n->kv_heads + attn_kv_head(n, h)) * n->keys;
@@ -148,7 +212,7 @@ static int row_is_hit(const attest_bench *bench, const unsigned char *hit, int64
 }
 
 /* Hides from everyone else: all keys that row `target` of each head does not see. */
-static int64_t poison_invisible(attest_bench *bench, rung r, int64_t target, unsigned char *hit,
+static int64_t poison_invisible(attest_workbench *bench, rung r, int64_t target, unsigned char *hit,
                                 unsigned char *visible) {
     const attn_normal *n = &bench->normal;
     const int64_t group = n->q_heads / n->kv_heads;
@@ -183,7 +247,7 @@ static int64_t poison_invisible(attest_bench *bench, rung r, int64_t target, uns
     return count;
 }
 
-static int64_t poison_others(attest_bench *bench, int bad, unsigned char *hit) {
+static int64_t poison_others(attest_workbench *bench, int bad, unsigned char *hit) {
     const attn_normal *n = &bench->normal;
     int64_t count = 0;
     for (int64_t b = 0; b < n->batch; b++) {
@@ -202,7 +266,7 @@ static int64_t poison_others(attest_bench *bench, int bad, unsigned char *hit) {
 }
 
 /* The mask's rows but one, where it has rows: seen becomes hidden and the other way round. */
-static void poison_mask_rows(attest_bench *bench, int64_t target) {
+static void poison_mask_rows(attest_workbench *bench, int64_t target) {
     const attest_tensor *mask = &bench->stage.problem.mask;
     const uint32_t pad = ATTEST_MAX_RANK - mask->rank;
     int64_t n[ATTEST_MAX_RANK], at[2 * ATTEST_MAX_RANK] = {0};
@@ -229,7 +293,7 @@ static void poison_mask_rows(attest_bench *bench, int64_t target) {
 }
 
 /* All of Q but one row of one head of one entry. */
-static int64_t poison_rows(attest_bench *bench, int bad, int64_t target, unsigned char *rows) {
+static int64_t poison_rows(attest_workbench *bench, int bad, int64_t target, unsigned char *rows) {
     const attn_normal *n = &bench->normal;
     const attest_tensor *q = &bench->stage.problem.q;
     int64_t count = 0;
@@ -251,8 +315,11 @@ static int64_t poison_rows(attest_bench *bench, int bad, int64_t target, unsigne
 
 static void label(rung r, attest_result *result) {
     static const char *const labels[RUNGS] = {
-        [FINITE] = "leak",       [EXTREME] = "leak of extremes", [BAD_KEYS] = "K-leak",
-        [BAD_VALUES] = "V-leak", [OTHER_ENTRIES] = "cross-batch or cross-head leak",
+        [FINITE] = "leak",
+        [EXTREME] = "leak of extremes",
+        [BAD_KEYS] = "K-leak",
+        [BAD_VALUES] = "V-leak",
+        [OTHER_ENTRIES] = "cross-batch or cross-head leak",
         [OTHER_ROWS] = "cross-row leak",
     };
     if (attest_verdict_is_bad(result->verdict)) {
@@ -266,10 +333,10 @@ typedef struct marks {
 
 /* One round: poison around one row, call, compare the rows that see nothing of it. Returns how many
  * rows were compared, or -1 if the case is decided. */
-static int64_t round_of(attest_bench *bench, const attest_case *c, rung r, int64_t target,
+static int64_t round_of(attest_workbench *bench, const attest_case *c, rung r, int64_t target,
                         const attest_kept *kept, const marks *m, attest_result *result) {
     const attn_normal *n = &bench->normal;
-    if (!attest_bench_build(bench, c, result)) {
+    if (!attest_workbench_build(bench, c, result)) {
         return -1;
     }
     const int bad = c->parameter[1] != 0;
@@ -287,7 +354,7 @@ static int64_t round_of(attest_bench *bench, const attest_case *c, rung r, int64
     if (changed == 0 || compared == 0) {
         return 0;
     }
-    if (!attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result) ||
+    if (!attest_workbench_forward(bench, ATTEST_PATTERN_NOISE, result) ||
         !attest_compare(bench, kept, m->rows, rung_ids[r],
                         r == OTHER_ENTRIES ? CLASS_NEIGHBOURS : CLASS_HIDDEN_VALUE,
                         "a row changed with data it may not see", result)) {
@@ -297,15 +364,15 @@ static int64_t round_of(attest_bench *bench, const attest_case *c, rung r, int64
     return compared;
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
-    const rung r = c->parameter[0] >= FINITE && c->parameter[0] < RUNGS ? (rung)c->parameter[0]
-                                                                        : FINITE;
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
+    const rung r =
+        c->parameter[0] >= FINITE && c->parameter[0] < RUNGS ? (rung)c->parameter[0] : FINITE;
     attest_ids_add(&result->ids, rung_ids[r]);
     if (r <= BAD_VALUES) {
         attest_ids_add(&result->ids, "ISO-01");
     }
-    if (!attest_bench_build(bench, c, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (!attest_workbench_build(bench, c, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;
     }
     const attn_normal *n = &bench->normal;

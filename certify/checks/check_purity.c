@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* K24, K26: a call leaves inputs, problem and floating-point environment as they were. The bench
- * looks at all three after every call, and writing to an input faults; this check makes sure that
- * each is looked at for problems of every kind, with denormal data among them. */
+/* K24, K26: a call leaves inputs, problem and floating-point environment as they were. The
+ * workbench looks at all three after every call, and writing to an input faults; this check makes
+ * sure that each is looked at for problems of every kind, with denormal data among them. */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/plan/space.h"
 
 static void change(attest_plan *plan, attest_case *c, int number) {
@@ -26,13 +26,13 @@ static void plan(attest_plan *plan) {
     attest_space_plan(plan, &space, change);
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_ids_add(&result->ids, "MEM-02 MEM-03 MEM-05 DET-08");
-    if (attest_bench_build(bench, c, result) &&
-        attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
+    if (attest_workbench_build(bench, c, result) &&
+        attest_workbench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
         const struct timespec pause = {.tv_nsec = 3000000};
         nanosleep(&pause, NULL); /* a thread left behind writes after the return */
-        if (!attest_stage_settled(&bench->stage)) {
+        if (!attest_workbench_settled(bench)) {
             attest_result_bad(result, ATTEST_FAIL, "MEM-05", CLASS_RACE,
                               "an output or the workspace changed after the call had returned");
         }

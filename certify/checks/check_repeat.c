@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* K11, K25: the same call again, and after calls of another kind at the same addresses. */
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/plan/data.h"
 #include "certify/plan/space.h"
 
@@ -13,14 +13,10 @@ static void change(attest_plan *plan, attest_case *c, int number) {
 
 /* A call that nothing came before, in a kernel just loaded. */
 static void plan_first(attest_plan *plan) {
-    attest_case c = attest_case_default(plan->check->name);
-    c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+    attest_case c = attest_plan_case(plan);
     c.features = plan->kernel->features & ATTEST_LSE;
     c.head_size = c.value_size = 4;
-    if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-        c.features |= ATTEST_SCALE;
-        c.scale = 0.25;
-    }
+    attest_plan_scale(plan, &c, 0.25);
     c.parameter[0] = FIRST;
     c.parameter[1] = 2;
     attest_plan_add(plan, &c);
@@ -37,55 +33,55 @@ static void plan(attest_plan *plan) {
 }
 
 /* Another problem at the same addresses: other values, then other options, then back. */
-static int disturb(attest_bench *bench, const attest_case *c, attest_result *result) {
+static int disturb(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_case other = *c;
     other.seed = c->seed ^ 0x5555;
-    if (!attest_bench_build(bench, &other, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
+    if (!attest_workbench_build(bench, &other, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NOISE, result)) {
         return 0;
     }
     other.features &= ~(ATTEST_CAUSAL | ATTEST_OFFSETS | ATTEST_WINDOW | ATTEST_WINDOW_SIZE |
                         ATTEST_MASK_BOOL | ATTEST_MASK_ADD | ATTEST_SOFTCAP | ATTEST_SINKS);
     other.keys = c->keys / 2 + 1;
     other.window_left = other.window_right = ATTEST_UNBOUNDED;
-    return attest_bench_build(bench, &other, result) &&
-           attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result);
+    return attest_workbench_build(bench, &other, result) &&
+           attest_workbench_forward(bench, ATTEST_PATTERN_NOISE, result);
 }
 
 /* What happened in between must have mattered: other data give other results. */
-static int changed(const attest_bench *bench, const attest_kept *kept) {
+static int changed(const attest_workbench *bench, const attest_kept *kept) {
     attest_result scratch = {.verdict = ATTEST_PASS};
     return !attest_compare(bench, kept, NULL, "DET-02", 0, "", &scratch);
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     const int history = c->parameter[0] == HISTORY, first = c->parameter[0] == FIRST;
     attest_ids_add(&result->ids, history || first ? "DET-02" : "DET-01");
     if (first) {
         attest_session_restart(&bench->session);
     }
-    if (!attest_bench_build(bench, c, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (!attest_workbench_build(bench, c, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;
     }
     attest_kept kept = attest_keep(bench);
     if (history) {
         attest_case other = *c;
         other.seed = c->seed ^ 0x5555;
-        int different = attest_bench_build(bench, &other, result) &&
-                        attest_bench_forward(bench, ATTEST_PATTERN_NAN, result) &&
+        int different = attest_workbench_build(bench, &other, result) &&
+                        attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result) &&
                         changed(bench, &kept);
         if (!attest_verdict_is_bad(result->verdict) && !different) {
             attest_result_mistrust(result, "other data gave the same result");
         }
         if (attest_verdict_is_bad(result->verdict) || !disturb(bench, c, result) ||
-            !attest_bench_build(bench, c, result)) {
+            !attest_workbench_build(bench, c, result)) {
             attest_kept_free(&kept);
             return;
         }
     }
     for (int64_t i = 0; i < c->parameter[1]; i++) {
-        if (!attest_bench_forward(bench, ATTEST_PATTERN_NAN, result) ||
+        if (!attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result) ||
             !attest_compare(bench, &kept, NULL, history || first ? "DET-02" : "DET-01", CLASS_RACE,
                             history ? "the result depends on calls made before"
                             : first ? "the first call after loading is unlike the next"

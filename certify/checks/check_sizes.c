@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * K14: every small length of every axis, and landmarks beyond. A bug that needs a length of 5 mod 48
- * or head 11 of 13 has nowhere to hide below the limits; above them, unit vectors on the last keys
- * show a lost tail where a radius over thousands of keys would not. Parameter 0 is the axis swept.
+ * K14: every small length of every axis, and landmarks beyond. A bug that needs a length of 5 mod
+ * 48 or head 11 of 13 has nowhere to hide below the limits; above them, unit vectors on the last
+ * keys show a lost tail where a radius over thousands of keys would not. Parameter 0 is the axis
+ * swept.
  */
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/judge/judge.h"
 #include "certify/plan/space.h"
 
@@ -12,28 +13,21 @@
 typedef enum axis { KEYS, QUERIES, HEAD_SIZE, VALUE_SIZE, HEADS, BATCH, FAR_KEYS, AXES } axis;
 
 static const int bug_classes[AXES] = {
-    [KEYS] = CLASS_TAIL,
-    [QUERIES] = CLASS_TAIL,
-    [HEAD_SIZE] = CLASS_HEAD_SIZE,
-    [VALUE_SIZE] = CLASS_HEAD_SIZE,
-    [HEADS] = CLASS_KV_HEAD,
-    [BATCH] = CLASS_NEIGHBOURS,
+    [KEYS] = CLASS_TAIL,           [QUERIES] = CLASS_TAIL,
+    [HEAD_SIZE] = CLASS_HEAD_SIZE, [VALUE_SIZE] = CLASS_HEAD_SIZE,
+    [HEADS] = CLASS_KV_HEAD,       [BATCH] = CLASS_NEIGHBOURS,
     [FAR_KEYS] = CLASS_TAIL,
 };
 
 static attest_case base_case(const attest_plan *plan, axis swept, int64_t length) {
-    attest_case c = attest_case_default(plan->check->name);
+    attest_case c = attest_plan_case(plan);
     const int64_t limit = plan->kernel->max_head_size;
-    c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
     c.parameter[0] = swept;
     c.queries = 2;
     c.keys = 20;
     c.head_size = c.value_size = limit > 0 && limit < 8 ? limit : 8;
     c.v = ATTEST_RECIPE_COARSE;
-    if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
-        c.features |= ATTEST_SCALE;
-        c.scale = 0.25;
-    }
+    attest_plan_scale(plan, &c, 0.25);
     if (length % 2 == 0) { /* both code paths of a kernel that has two */
         c.features |= plan->kernel->features & (ATTEST_CAUSAL | ATTEST_LSE);
     }
@@ -87,9 +81,7 @@ static void plan_thirds(attest_plan *plan, int64_t keys, int number) {
         attest_case c = base_case(plan, FAR_KEYS, number);
         c.keys = keys;
         c.v = ATTEST_RECIPE_UNIT;
-        c.base = third == 0   ? c.keys - c.value_size
-                 : third == 1 ? c.keys / 2
-                              : 0;
+        c.base = third == 0 ? c.keys - c.value_size : third == 1 ? c.keys / 2 : 0;
         attest_plan_add(plan, &c);
     }
 }
@@ -128,11 +120,11 @@ static void plan(attest_plan *plan) {
     plan_boundaries(plan);
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_space_ids(c, &result->ids);
     attest_ids_add(&result->ids, "SEM-06 SEM-07 NUM-01");
-    if (attest_bench_build(bench, c, result) &&
-        attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (attest_workbench_build(bench, c, result) &&
+        attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         attest_judge(bench, INT64_C(1) << 20, result);
         if (result->verdict == ATTEST_FAIL && c->parameter[0] >= 0 && c->parameter[0] < AXES) {
             result->bug_class = bug_classes[c->parameter[0]];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* K27: the same problem from several threads at once, each with outputs and workspace of its own. */
-#include "certify/host/bench.h"
+/* K27: the same problem from several threads at once, each with outputs and workspace of its own */
+#include "certify/host/workbench.h"
 #include "certify/plan/space.h"
 
 /* Two batch entries at least: every other caller leaves the first one out. */
@@ -12,7 +12,8 @@ static void change(attest_plan *plan, attest_case *c, int number) {
 }
 
 static void plan(attest_plan *plan) {
-    static const int64_t queries[] = {1, 9, 33, -1}, keys[] = {9, 65, 130, -1}, sizes[] = {8, 32, -1};
+    static const int64_t queries[] = {1, 9, 33, -1}, keys[] = {9, 65, 130, -1},
+                         sizes[] = {8, 32, -1};
     const attest_space space = {.queries = queries,
                                 .keys = keys,
                                 .head_sizes = sizes,
@@ -22,10 +23,10 @@ static void plan(attest_plan *plan) {
     }
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_ids_add(&result->ids, "DET-10");
-    if (!attest_bench_build(bench, c, result) ||
-        !attest_bench_forward(bench, ATTEST_PATTERN_NAN, result)) {
+    if (!attest_workbench_build(bench, c, result) ||
+        !attest_workbench_forward(bench, ATTEST_PATTERN_NAN, result)) {
         return;
     }
     attest_kept alone = attest_keep(bench);
@@ -33,7 +34,7 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
         attest_result_mistrust(result, "the output has no element");
     }
     for (int round = 0; alone.o_count > 0 && round < 4; round++) {
-        if (!attest_bench_forward_together(bench, 4, result) ||
+        if (!attest_workbench_forward_together(bench, 4, result) ||
             !attest_compare(bench, &alone, NULL, "DET-10", CLASS_RACE,
                             "calls from several threads at once gave other bits than one alone",
                             result)) {

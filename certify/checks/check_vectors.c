@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/judge/judge.h"
 #include "certify/plan/plan.h"
 #include "vectors/read/bounds.h"
@@ -64,8 +64,8 @@ static int promised(const attest_kernel_info *kernel, const attest_vector_recipe
     return 1;
 }
 
-/* Only recipes of the profile `attest`, whose options are all explicit where a default could differ:
- * what the kernel's own profile makes of them is what the oracle judges by. */
+/* Only recipes of the profile `attest`, whose options are all explicit where a default could
+ * differ: what the kernel's own profile makes of them is what the oracle judges by. */
 static void plan(attest_plan *plan) {
     attest_recipe_list recipes;
     if (attest_corpus_recipes(&recipes) != 0) {
@@ -104,7 +104,7 @@ static int take(const attest_tensor *staged, const attest_tensor *source) {
     return 1;
 }
 
-static int fill(attest_bench *bench, const attest_vector_recipe *r) {
+static int fill(attest_workbench *bench, const attest_vector_recipe *r) {
     char why[ATTEST_MESSAGE_BYTES];
     attest_built built;
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
@@ -139,7 +139,7 @@ static void add_ids(const char *words, attest_result *result) {
     }
 }
 
-static void run(attest_bench *bench, const attest_case *c, attest_result *result) {
+static void run(attest_workbench *bench, const attest_case *c, attest_result *result) {
     attest_recipe_list recipes;
     const attest_vector_recipe *found = NULL;
     const int listed = attest_corpus_recipes(&recipes) == 0;
@@ -148,17 +148,22 @@ static void run(attest_bench *bench, const attest_case *c, attest_result *result
             found = &recipes.items[k];
         }
     }
-    if (found && attest_bench_build(bench, c, result)) {
+    if (found && attest_workbench_build(bench, c, result)) {
         if (!fill(bench, found)) {
             attest_result_bad(result, ATTEST_ERROR, NULL, 0,
                               "attest: the case is not the vector that it names");
         } else {
             add_ids(found->requirements, result);
-            if (attest_bench_forward(bench, ATTEST_PATTERN_NOISE, result) &&
+            if (attest_workbench_forward(bench, ATTEST_PATTERN_NOISE, result) &&
                 bench->normal.queries > 0 &&
                 (bench->normal.value_size > 0 || (c->features & ATTEST_LSE))) {
                 attest_judge_values(bench, JUDGED_PRODUCTS, result);
             }
+        }
+        if (attest_verdict_is_bad(result->verdict)) { /* by name: the case has its number alone */
+            char what[sizeof result->what];
+            memcpy(what, result->what, sizeof what);
+            snprintf(result->what, sizeof result->what, "vector %s: %.900s", found->name, what);
         }
     } else if (!found) {
         attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: no vector has this number");

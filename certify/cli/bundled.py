@@ -47,6 +47,8 @@ def main():
         states = list(certificate["requirements"].values())
         show([name, str(len(cases)), str(passed), f"{states.count('passed')}",
               f"{worst:.3f}", f"{report['seconds']:.1f}", verdict])
+    print(f"level {level}; reports in {folder}; the next level: make certify LEVEL=quick"
+          if level == "smoke" else f"level {level}; reports in {folder}")
     return 1 if failed else 0
 
 

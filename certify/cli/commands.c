@@ -9,12 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "certify/diagnose/causes.h"
 #include "certify/diagnose/suspect.h"
+#include "certify/result/text.h"
 #include "certify/result/waiver.h"
 #include "certify/run/discover.h"
 
 int attest_trouble(const char *why) {
-    fprintf(stderr, "attest: %s\n", why);
+    char clean[4 * ATTEST_MESSAGE_BYTES];
+    attest_text_copy(clean, sizeof clean, why); /* it may quote a file */
+    fprintf(stderr, "attest: %s\n", clean);
     return ATTEST_EXIT_TROUBLE;
 }
 
@@ -36,14 +40,54 @@ static int writable(const char *path) {
     return !S_ISDIR(found.st_mode) && access(path, W_OK) == 0;
 }
 
+static int same_file(const char *a, const char *b) {
+    struct stat first, second;
+    if (a == NULL || b == NULL) {
+        return 0;
+    }
+    if (stat(a, &first) != 0 || stat(b, &second) != 0) {
+        return strcmp(a, b) == 0;
+    }
+    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+static const char *view_path(const attest_settings *s, int view) {
+    const char *const paths[ATTEST_VIEWS] = {
+        [ATTEST_VIEW_JSON] = s->json,         [ATTEST_VIEW_JUNIT] = s->junit,
+        [ATTEST_VIEW_HTML] = s->html,         [ATTEST_VIEW_SARIF] = s->sarif,
+        [ATTEST_VIEW_MARKDOWN] = s->markdown, [ATTEST_VIEW_BADGE] = s->badge,
+    };
+    return paths[view];
+}
+
 int attest_files_ready(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
-    const char *const outputs[][2] = {
-        {"--json", s->json}, {"--junit", s->junit}, {"--output", s->output}};
-    for (int i = 0; i < 3; i++) {
-        if (outputs[i][1] != NULL && !writable(outputs[i][1])) {
-            snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s cannot be written", outputs[i][0],
-                     outputs[i][1]);
+    enum { FILES = ATTEST_VIEWS + 3 };
+    const char *files[FILES][2] = {[ATTEST_VIEWS] = {"--output", s->output},
+                                   {"--bundle", s->bundle},
+                                   {"--statement", s->statement}};
+    for (int view = 0; view < ATTEST_VIEWS; view++) {
+        files[view][0] = attest_view_options[view];
+        files[view][1] = view_path(s, view);
+    }
+    for (int i = 0; i < FILES; i++) {
+        const char *option = files[i][0], *path = files[i][1];
+        if (path != NULL && !writable(path)) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s cannot be written", option, path);
             return 0;
+        }
+        for (int k = 0; k < i; k++) {
+            if (same_file(files[k][1], path)) {
+                snprintf(why, ATTEST_MESSAGE_BYTES, "%s and %s name one file, %.160s", files[k][0],
+                         option, path);
+                return 0;
+            }
+        }
+        for (int word = 0; word < s->word_count; word++) {
+            if (same_file(path, s->words[word])) {
+                snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s would be overwritten", option,
+                         path);
+                return 0;
+            }
         }
     }
     s->waivers = s->waiver_file != NULL ? attest_waivers_load(s->waiver_file, why) : NULL;
@@ -53,12 +97,16 @@ int attest_files_ready(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
 int attest_deliver(attest_report *report, const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES];
     attest_suspect(report);
-    const attest_certificate c = attest_certify(report);
-    attest_report_text(stdout, report, &c, isatty(1));
+    attest_causes_find(report);
+    const attest_certificate c = attest_certificate_of(report);
+    const attest_style style = attest_style_of_terminal();
+    attest_report_text(stdout, report, &c, &style);
     fflush(stdout);
-    if ((s->json != NULL && !attest_report_json(s->json, report, &c, why)) ||
-        (s->junit != NULL && !attest_report_junit(s->junit, report, &c, why))) {
-        return attest_trouble(why);
+    for (int view = 0; view < ATTEST_VIEWS; view++) {
+        const char *path = view_path(s, view);
+        if (path != NULL && !attest_view_write((attest_view_kind)view, path, report, &c, why)) {
+            return attest_trouble(why);
+        }
     }
     if (c.certified && s->require_full && c.restricted[0] != '\0') {
         printf("--require full: a restricted certificate does not count\n");
@@ -67,10 +115,8 @@ int attest_deliver(attest_report *report, const attest_settings *s) {
     return c.certified ? ATTEST_EXIT_CERTIFIED : ATTEST_EXIT_NOT_CERTIFIED;
 }
 
-/* Boundaries are looked for each time: a case of a kernel has its id in every command. */
-static attest_plan plan_for(const attest_settings *s, const attest_setup *setup, attest_level level,
-                            attest_boundaries *boundaries) {
-    attest_discover(setup, level, boundaries);
+static attest_plan plan_beside(const attest_settings *s, const attest_setup *setup,
+                               attest_level level, const attest_boundaries *boundaries) {
     return (attest_plan){.level = level,
                          .seed = s->seed,
                          .kernel = &setup->kernel,
@@ -78,10 +124,25 @@ static attest_plan plan_for(const attest_settings *s, const attest_setup *setup,
                          .boundaries = boundaries};
 }
 
+/* Of a budget, what looking for boundaries may take. */
+#define DISCOVERY_SHARE 0.15
+
+/* Boundaries are looked for each time: a case of a kernel has its id in every command. */
+static attest_plan plan_for(const attest_settings *s, const attest_setup *setup, attest_level level,
+                            attest_boundaries *boundaries) {
+    const double share =
+        s->budget_seconds > 0 ? attest_clock() + DISCOVERY_SHARE * s->budget_seconds : 0;
+    const double limit = attest_run_until(s);
+    attest_discover(setup, level, share == 0 || (limit > 0 && limit < share) ? limit : share,
+                    s->first_failure, boundaries);
+    return plan_beside(s, setup, level, boundaries);
+}
+
 int attest_command_certify(const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES] = "";
     attest_setup setup;
     attest_report report = {0};
+    attest_recorder *recorder = NULL;
     printf("attest %s certify %s, level %s, seed %llu\n", ATTEST_SUITE_VERSION, s->words[0],
            attest_level_name(s->level), (unsigned long long)s->seed);
     fflush(stdout);
@@ -92,13 +153,28 @@ int attest_command_certify(const attest_settings *s) {
     } else if (opened == 0) {
         attest_trouble(why);
     } else {
+        const double loaded = attest_clock();
         attest_plan plan = plan_for(s, &setup, s->level, &report.boundaries);
+        report.spent.load = loaded - s->began;
+        report.spent.discovery = attest_clock() - loaded;
         if (!attest_plan_make(&plan, NULL)) {
             attest_trouble("not enough memory");
-        } else if (!attest_run(&setup, s, &plan, &report, why)) {
+        } else if (!attest_evidence_begin(&setup, s, &recorder, why) ||
+                   !attest_run(&setup, s, &plan, &report, why)) {
             attest_trouble(why);
         } else {
+            const double limit = attest_run_until(s);
+            if (limit == 0 || attest_clock() < limit) {
+                attest_fingerprint(&setup, s, &report);
+            }
             code = attest_deliver(&report, s);
+            if (!attest_evidence_end(&setup, s, recorder, &report, why)) {
+                code = attest_trouble(why);
+            }
+            recorder = NULL;
+        }
+        if (recorder != NULL) {
+            attest_recorder_close(recorder, json_object(), 0, NULL);
         }
         attest_plan_free(&plan);
     }
@@ -113,11 +189,13 @@ int attest_case_named(const char *word, const attest_settings *s, const attest_s
         return attest_case_parse(c, word, why);
     }
     int found = 0;
-    /* The level that was named first; the exhaustive one only then, since its plan takes a while. */
+    /* The level that was named first; the exhaustive one only then, since its plan takes a while */
     const attest_level levels[] = {s->level, ATTEST_SMOKE, ATTEST_QUICK, ATTEST_FULL};
-    for (int level = 0; level < 4 && !found; level++) {
-        attest_boundaries boundaries;
-        attest_plan plan = plan_for(s, setup, levels[level], &boundaries);
+    for (int turn = 0; turn < 8 && !found; turn++) { /* most cases need no look for boundaries */
+        attest_boundaries boundaries = {.count = 0};
+        const attest_level level = levels[turn % 4];
+        attest_plan plan = turn < 4 ? plan_beside(s, setup, level, &boundaries)
+                                    : plan_for(s, setup, level, &boundaries);
         attest_plan_make(&plan, NULL);
         for (size_t i = 0; i < plan.count && !found; i++) {
             if (strcmp(plan.cases[i].id, word) == 0) {
@@ -154,7 +232,11 @@ int attest_command_replay(const attest_settings *s) {
         attest_case_id(&c, entry.id);
         memcpy(entry.check, c.check, sizeof entry.check);
         attest_case_print(&c, entry.line);
-        attest_failure_text(stdout, &report, &entry);
+        if (strchr(s->words[0], '=') != NULL) {
+            report.level[0] = '\0'; /* of no plan: no plan has its id */
+        }
+        const attest_style style = attest_style_of_terminal();
+        attest_failure_text(stdout, &report, &entry, &style);
         code = attest_verdict_is_bad(entry.result.verdict) ? ATTEST_EXIT_NOT_CERTIFIED
                                                            : ATTEST_EXIT_CERTIFIED;
     }

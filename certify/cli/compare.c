@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The commands on reports alone: diff and merge. */
+/* The commands on reports alone: report and diff. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,42 +10,81 @@ static int by_id(const void *a, const void *b) {
     return strcmp(((const attest_entry *)a)->id, ((const attest_entry *)b)->id);
 }
 
+/* A report without entries has no array, and qsort takes no NULL. */
+static void sort_by_id(attest_report *report) {
+    if (report->count > 0) {
+        qsort(report->entries, report->count, sizeof *report->entries, by_id);
+    }
+}
+/* What can become of a case. One that was not bad before and is now got worse; so did a new one
+ * that is bad, since the baseline would not have accepted it. */
+typedef enum change { FIXED, REGRESSED, NEW, GONE, CHANGED, SAME, CHANGES } change;
+
+static const char *const change_names[CHANGES] = {"FIXED", "REGRESSED", "NEW",
+                                                  "GONE",  "CHANGED",   "same"};
+
 typedef struct difference {
-    int fixed, regressed, added, gone, changed, same;
+    int count[CHANGES];
+    int new_and_bad;
+    int by_requirement[ATTEST_MOST_REQUIREMENTS + 1][CHANGES]; /* the last: of no requirement */
 } difference;
 
-static void say(const char *what, const attest_entry *e, const char *from, const char *to) {
-    const attest_requirement *broken = attest_requirement_at(e->result.broken);
-    printf("%-9s %s %-14s %s -> %s%s%s\n", what, e->id, e->check, from, to, broken ? "  " : "",
-           broken ? broken->id : "");
+static change change_of(const attest_entry *old, const attest_entry *new) {
+    if (old == NULL || new == NULL) {
+        return old == NULL ? NEW : GONE;
+    }
+    const attest_result *a = &old->result, *b = &new->result;
+    if (a->verdict == b->verdict && a->broken == b->broken) {
+        return SAME;
+    }
+    if (attest_verdict_is_bad(b->verdict) && !attest_verdict_is_bad(a->verdict)) {
+        return REGRESSED;
+    }
+    return attest_verdict_is_bad(a->verdict) && b->verdict == ATTEST_PASS ? FIXED : CHANGED;
 }
 
-/* A regression was not bad before and is now. A new case that is bad counts too: the baseline would
- * not have accepted it. */
 static void compare(const attest_entry *old, const attest_entry *new, difference *d) {
-    const char *from = old ? attest_verdict_name(old->result.verdict) : "none";
-    const char *to = new ? attest_verdict_name(new->result.verdict) : "none";
-    if (old == NULL) {
-        d->added++;
-        d->regressed += attest_verdict_is_bad(new->result.verdict);
-        say("NEW", new, from, to);
-    } else if (new == NULL) {
-        d->gone++;
-        say("GONE", old, from, to);
-    } else if (old->result.verdict == new->result.verdict &&
-               old->result.broken == new->result.broken) {
-        d->same++;
-    } else if (attest_verdict_is_bad(new->result.verdict) &&
-               !attest_verdict_is_bad(old->result.verdict)) {
-        d->regressed++;
-        say("REGRESSED", new, from, to);
-    } else if (attest_verdict_is_bad(old->result.verdict) && new->result.verdict == ATTEST_PASS) {
-        d->fixed++;
-        say("FIXED", new, from, to);
-    } else {
-        d->changed++;
-        say("CHANGED", new, from, to);
+    const change what = change_of(old, new);
+    const attest_entry *shown = new != NULL ? new : old;
+    const int of = new != NULL &&new->result.broken >= 0    ? new->result.broken
+                   : old != NULL && old->result.broken >= 0 ? old->result.broken
+                                                            : ATTEST_MOST_REQUIREMENTS;
+    const attest_requirement *broken = attest_requirement_at(of);
+    const int bad = new != NULL &&attest_verdict_is_bad(new->result.verdict);
+    d->count[what]++;
+    d->by_requirement[of][what]++;
+    d->new_and_bad += what == NEW && bad;
+    if (what != SAME) {
+        printf("%-9s %s %-14s %s -> %s%s%s\n", change_names[what], shown->id, shown->check,
+               old ? attest_verdict_name(old->result.verdict) : "none",
+               new ? attest_verdict_name(new->result.verdict) : "none", broken ? "  " : "",
+               broken ? broken->id : "");
     }
+}
+
+/* One row a requirement that is broken before or after; then all cases. */
+static void table(const difference *d) {
+    printf("\n%-12s", "requirement");
+    for (int c = 0; c < CHANGES; c++) {
+        printf("%11s", change_names[c]);
+    }
+    for (int i = 0; i < attest_requirement_count(); i++) {
+        int any = 0;
+        for (int c = 0; c < CHANGES; c++) {
+            any += d->by_requirement[i][c];
+        }
+        if (any > 0) {
+            printf("\n%-12s", attest_requirement_at(i)->id);
+            for (int c = 0; c < CHANGES; c++) {
+                printf("%11d", d->by_requirement[i][c]);
+            }
+        }
+    }
+    printf("\n%-12s", "all cases");
+    for (int c = 0; c < CHANGES; c++) {
+        printf("%11d", d->count[c]);
+    }
+    printf("\n\n");
 }
 
 static int shrank(int64_t before, int64_t after) { /* limits: 0 is none */
@@ -86,6 +125,29 @@ static const char *less_than(const attest_report *old, const attest_report *new)
     return NULL;
 }
 
+/* What explains other results besides another kernel. */
+static void other_conditions(const attest_report *old, const attest_report *new) {
+    const struct {
+        const char *name, *before, *after;
+    } texts[] = {
+        {"suite", old->suite, new->suite},
+        {"specification", old->specification, new->specification},
+        {"options", old->options, new->options},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(texts[i].before, texts[i].after) != 0) {
+            printf("%s: %s -> %s\n", texts[i].name, texts[i].before, texts[i].after);
+        }
+    }
+    if (old->seed != new->seed) {
+        printf("seed: %llu -> %llu\n", (unsigned long long)old->seed,
+               (unsigned long long)new->seed);
+    }
+    if (strcmp(old->digest, new->digest) == 0 && old->digest[0] != '\0') {
+        printf("the kernel's file is the same\n");
+    }
+}
+
 int attest_command_diff(const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES];
     attest_report old, new;
@@ -96,10 +158,12 @@ int attest_command_diff(const attest_settings *s) {
         attest_report_free(&old);
         return attest_trouble(why);
     }
-    const attest_certificate before = attest_certify(&old), after = attest_certify(&new);
-    qsort(old.entries, old.count, sizeof *old.entries, by_id);
-    qsort(new.entries, new.count, sizeof *new.entries, by_id);
-    difference d = {0};
+    const attest_certificate before = attest_certificate_of(&old),
+                             after = attest_certificate_of(&new);
+    sort_by_id(&old);
+    sort_by_id(&new);
+    static const difference none;
+    difference d = none;
     size_t i = 0, k = 0;
     while (i < old.count || k < new.count) {
         int order = i == old.count   ? 1
@@ -109,9 +173,9 @@ int attest_command_diff(const attest_settings *s) {
         i += order <= 0;
         k += order >= 0;
     }
-    printf("%d fixed, %d regressed, %d new, %d gone, %d changed, %d same; %s -> %s\n", d.fixed,
-           d.regressed, d.added, d.gone, d.changed, d.same,
-           before.certified ? "certified" : "not certified",
+    table(&d);
+    other_conditions(&old, &new);
+    printf("%s -> %s\n", before.certified ? "certified" : "not certified",
            after.certified ? "certified" : "not certified");
     /* A kernel that no longer loads, or promises less, has no cases to regress. */
     const char *shed = less_than(&old, &new);
@@ -120,98 +184,20 @@ int attest_command_diff(const attest_settings *s) {
     }
     attest_report_free(&old);
     attest_report_free(&new);
-    int worse = d.regressed > 0 || shed != NULL || (before.certified && !after.certified);
-    return s->gate ? worse : worse || d.fixed || d.added || d.gone || d.changed;
+    const int worse = d.count[REGRESSED] + d.new_and_bad > 0 || shed != NULL ||
+                      (before.certified && !after.certified);
+    const int other = d.count[FIXED] + d.count[NEW] + d.count[GONE] + d.count[CHANGED];
+    printf("%s\n", worse ? "worse than the baseline" : "not worse than the baseline");
+    return s->gate ? worse : worse || other > 0;
 }
 
-/* The plans were made from them. */
-static int same_boundaries(const attest_boundaries *a, const attest_boundaries *b) {
-    int same = a->count == b->count;
-    for (int i = 0; same && i < a->count; i++) {
-        same = a->found[i].axis == b->found[i].axis && a->found[i].at == b->found[i].at &&
-               a->found[i].period == b->found[i].period;
+int attest_command_report(const attest_settings *s) {
+    char why[ATTEST_MESSAGE_BYTES];
+    attest_report report;
+    if (!attest_report_load(s->words[0], &report, why)) {
+        return attest_trouble(why);
     }
-    return same;
-}
-
-static int same_run(const attest_report *a, const attest_report *b) {
-    return strcmp(a->target, b->target) == 0 && strcmp(a->level, b->level) == 0 &&
-           strcmp(a->profile, b->profile) == 0 && strcmp(a->model, b->model) == 0 &&
-           strcmp(a->kernel.name, b->kernel.name) == 0 &&
-           strcmp(a->kernel.version, b->kernel.version) == 0 && a->seed == b->seed &&
-           a->shards == b->shards && a->planned == b->planned &&
-           strcmp(a->sandbox, b->sandbox) == 0 && same_boundaries(&a->boundaries, &b->boundaries);
-}
-
-static int append(attest_report *all, attest_report *part) {
-    attest_entry *entries =
-        realloc(all->entries, (all->count + part->count + 1) * sizeof *entries);
-    if (entries == NULL) {
-        return 0;
-    }
-    all->entries = entries;
-    memcpy(entries + all->count, part->entries, part->count * sizeof *entries);
-    all->count += part->count;
-    all->seconds += part->seconds;
-    free(part->entries); /* what the entries own has moved */
-    part->entries = NULL;
-    part->count = 0;
-    return 1;
-}
-
-static int is_shard_text(const attest_report *r) {
-    char expected[ATTEST_MESSAGE_BYTES];
-    snprintf(expected, sizeof expected, "one shard of %d: merge them all", r->shards);
-    return strcmp(r->incomplete, expected) == 0 || r->incomplete[0] == '\0';
-}
-
-int attest_command_merge(const attest_settings *s) {
-    char why[ATTEST_MESSAGE_BYTES] = "";
-    attest_report all = {0}, part;
-    unsigned char *seen = NULL;
-    int found = 0, fine = 1;
-    for (int i = 0; i < s->word_count && fine; i++) {
-        fine = attest_report_load(s->words[i], &part, why);
-        if (fine && seen == NULL) {
-            seen = calloc((size_t)part.shards + 2, 1);
-            all = part;
-            all.entries = NULL;
-            all.count = 0;
-            all.seconds = 0;
-            all.incomplete[0] = '\0';
-        }
-        if (fine && (seen == NULL || !same_run(&all, &part) || part.shard < 1 ||
-                     part.shard > part.shards || seen[part.shard])) {
-            snprintf(why, sizeof why, "%.100s does not belong to the same run, or comes twice",
-                     s->words[i]);
-            attest_report_free(&part);
-            fine = 0;
-        }
-        if (fine) {
-            seen[part.shard] = 1;
-            found++;
-            if (!is_shard_text(&part)) {
-                memcpy(all.incomplete, part.incomplete, sizeof all.incomplete);
-            }
-            fine = append(&all, &part);
-        }
-    }
-    free(seen);
-    if (!fine) {
-        attest_report_free(&all);
-        return attest_trouble(why[0] ? why : "not enough memory");
-    }
-    if (found != all.shards) {
-        snprintf(all.incomplete, sizeof all.incomplete, "%d of %d shards are here", found,
-                 all.shards);
-    } else if (all.count != all.planned && all.incomplete[0] == '\0') {
-        snprintf(all.incomplete, sizeof all.incomplete, "%zu of %zu cases are here", all.count,
-                 all.planned);
-    }
-    all.shard = all.shards = 1;
-    /* The plan's order is not in the reports; ids give one that every merge agrees on. */
-    qsort(all.entries, all.count, sizeof *all.entries, by_id);
-    int code = attest_deliver(&all, s);
-    attest_report_free(&all);
+    const int code = attest_deliver(&report, s);
+    attest_report_free(&report);
     return code;
 }

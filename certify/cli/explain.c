@@ -16,9 +16,12 @@ static int explain_verdict(const char *name) {
         [ATTEST_CRASH] = "the kernel ended its process",
         [ATTEST_TIMEOUT] = "the call took longer than --call-time",
         [ATTEST_WAIVED] = "failed, and --waivers accepts it",
-        [ATTEST_MISTRUSTED] = "passed, but a wrong kernel would have passed too: counts for nothing",
+        [ATTEST_MISTRUSTED] =
+            "passed, but a wrong kernel would have passed too: counts for nothing",
         [ATTEST_OUT_OF_DOMAIN] = "ran where the kernel's model promises nothing",
         [ATTEST_NOT_RUN] = "the run ended before it",
+        [ATTEST_NOT_APPLICABLE] =
+            "cannot be asked of a kernel behind a program or Python; the certificate says so",
     };
     for (int v = 0; v < ATTEST_VERDICTS; v++) {
         if (strcmp(name, attest_verdict_name((attest_verdict)v)) == 0) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "certify/cli/commands.h"
+#include "certify/cli/fingerprint_sizes.h"
 #include "certify/diagnose/diagnose.h"
 #include "certify/host/target.h"
 #include "certify/plan/data.h"
@@ -49,60 +50,107 @@ typedef struct probe {
 
 /* In this order: scale and heads first, because every later problem has them. */
 static const probe probes[] = {
-    {"default scale", SCALE, 0, 0,
+    {"default scale",
+     SCALE,
+     0,
+     0,
      {{"1/sqrt(D)", ATTN_SCALE_RSQRT_D, RIGHT}, {"1", ATTN_SCALE_ONE, RIGHT}}},
-    {"KV head of a query head", GQA, 0, ATTEST_CAN_GQA,
+    {"KV head of a query head",
+     GQA,
+     0,
+     ATTEST_CAN_GQA,
      {{"h / (Hq/Hkv), grouped", ATTN_GQA_GROUPED, RIGHT},
       {"h mod Hkv, tiled", ATTN_GQA_TILED, RIGHT}}},
-    {"causal corner", CORNER, ATTEST_CAUSAL, 0,
+    {"causal corner",
+     CORNER,
+     ATTEST_CAUSAL,
+     0,
      {{"bottom right", ATTN_CORNER_BOTTOM_RIGHT, RIGHT},
       {"top left", ATTN_CORNER_TOP_LEFT, RIGHT}}},
-    {"causal corner with key lengths", CORNER_LENGTHS, ATTEST_CAUSAL | ATTEST_KEY_LENGTHS, 0,
+    {"causal corner with key lengths",
+     CORNER_LENGTHS,
+     ATTEST_CAUSAL | ATTEST_KEY_LENGTHS,
+     0,
      {{"bottom right", ATTN_CORNER_BOTTOM_RIGHT, RIGHT},
       {"top left", ATTN_CORNER_TOP_LEFT, RIGHT}}},
-    {"window of size W, with causal", WINDOW_FORM, ATTEST_WINDOW_SIZE | ATTEST_CAUSAL, 0,
+    {"window of size W, with causal",
+     WINDOW_FORM,
+     ATTEST_WINDOW_SIZE | ATTEST_CAUSAL,
+     0,
      {{"W keys, the own one included", ATTN_WINDOW_W_KEYS, RIGHT},
       {"W keys and the own one", ATTN_WINDOW_LEFT_W, RIGHT},
       {"W to either side", ATTN_WINDOW_BOTH_W, RIGHT}}},
-    {"window of size W, alone", WINDOW_FORM, ATTEST_WINDOW_SIZE, 0,
+    {"window of size W, alone",
+     WINDOW_FORM,
+     ATTEST_WINDOW_SIZE,
+     0,
      {{"W keys to the left, the own one included", ATTN_WINDOW_W_KEYS, RIGHT},
       {"W to the left, no limit to the right", ATTN_WINDOW_LEFT_W, RIGHT},
       {"W to either side", ATTN_WINDOW_BOTH_W, RIGHT}}},
-    {"mask together with causal", MASK_WITH_CAUSAL, ATTEST_MASK_BOOL | ATTEST_CAUSAL, 0,
+    {"mask together with causal",
+     MASK_WITH_CAUSAL,
+     ATTEST_MASK_BOOL | ATTEST_CAUSAL,
+     0,
      {{"both apply", ATTN_MASK_AND_CAUSAL, RIGHT},
       {"the mask is ignored", ATTN_MASK_IGNORED, RIGHT},
       {"causal is ignored", ATTN_CAUSAL_IGNORED, RIGHT}}},
-    {"output of an empty row", EMPTY_ROW, ATTEST_MASK_BOOL, 0,
+    {"output of an empty row",
+     EMPTY_ROW,
+     ATTEST_MASK_BOOL,
+     0,
      {{"0", ATTN_EMPTY_ZERO, RIGHT},
       {"NaN", ATTN_EMPTY_NAN, RIGHT},
       {"mean of all values", ATTN_EMPTY_MEAN_OF_ALL, RIGHT}}},
-    {"base of the LSE", LSE_BASE, ATTEST_LSE, 0,
+    {"base of the LSE",
+     LSE_BASE,
+     ATTEST_LSE,
+     0,
      {{"e", ATTN_LSE_NATURAL, RIGHT}, {"2", ATTN_LSE_BASE_2, RIGHT}}},
-    {"LSE of an empty row", LSE_EMPTY, ATTEST_LSE | ATTEST_MASK_BOOL, 0,
+    {"LSE of an empty row",
+     LSE_EMPTY,
+     ATTEST_LSE | ATTEST_MASK_BOOL,
+     0,
      {{"-inf", ATTN_LSE_EMPTY_NEG_INF, RIGHT}, {"+inf", ATTN_LSE_EMPTY_POS_INF, RIGHT}}},
-    {"origin of a window", NO_FIELD, ATTEST_WINDOW | ATTEST_OFFSETS, 0,
+    {"origin of a window",
+     NO_FIELD,
+     ATTEST_WINDOW | ATTEST_OFFSETS,
+     0,
      {{"the row's position i + offset", 0, RIGHT},
       {"the row number i", 0, ATTEST_WINDOW_NOT_SHIFTED}}},
-    {"softcap", NO_FIELD, ATTEST_SOFTCAP | ATTEST_MASK_ADD, 0,
+    {"softcap",
+     NO_FIELD,
+     ATTEST_SOFTCAP | ATTEST_MASK_ADD,
+     0,
      {{"before bias and mask", 0, RIGHT},
       {"after bias and mask", 0, ATTEST_SOFTCAP_AFTER_MASK},
       {"a clamp, not tanh", 0, ATTEST_SOFTCAP_CLAMPS},
       {"ignored", 0, ATTEST_SOFTCAP_IGNORED}}},
-    {"sink", NO_FIELD, ATTEST_SINKS, 0,
+    {"sink",
+     NO_FIELD,
+     ATTEST_SINKS,
+     0,
      {{"joins the denominator", 0, RIGHT},
       {"is scaled first", 0, ATTEST_SINK_IS_SCALED},
       {"ignored", 0, ATTEST_SINK_IGNORED}}},
-    {"ALiBi", NO_FIELD, ATTEST_ALIBI | ATTEST_LSE, 0,
+    {"ALiBi",
+     NO_FIELD,
+     ATTEST_ALIBI | ATTEST_LSE,
+     0,
      {{"-slope |i + offset - j|", 0, RIGHT},
       {"slope j (another LSE)", 0, ATTEST_ALIBI_BY_KEY},
       {"not shifted by the offset", 0, ATTEST_ALIBI_NOT_SHIFTED},
       {"signed distance", 0, ATTEST_ALIBI_SIGNED}}},
-    {"mask of rank 3", NO_FIELD, ATTEST_MASK_BOOL, 0,
+    {"mask of rank 3",
+     NO_FIELD,
+     ATTEST_MASK_BOOL,
+     0,
      {{"[heads, queries, keys]", 0, RIGHT},
       {"[batch, queries, keys]", 0, ATTEST_MASK_HEADS_ARE_BATCH}}},
-    {"NaN behind the mask", NO_FIELD, ATTEST_MASK_BOOL, 0,
-     {{"never reaches the output", 0, RIGHT},
-      {"0 * NaN does", 0, ATTEST_HIDDEN_TIMES_ZERO}}},
+    {"NaN behind the mask",
+     NO_FIELD,
+     ATTEST_MASK_BOOL,
+     0,
+     {{"never reaches the output", 0, RIGHT}, {"0 * NaN does", 0, ATTEST_HIDDEN_TIMES_ZERO}}},
 };
 enum { PROBES = sizeof probes / sizeof *probes };
 
@@ -177,7 +225,7 @@ static void set_field(attn_profile *profile, field f, int value) {
 }
 
 /* NaN in every key that no row sees. */
-static void poison_hidden(attest_bench *bench) {
+static void poison_hidden(attest_workbench *bench) {
     const attn_normal *n = &bench->normal;
     unsigned char visible[64];
     for (int64_t j = 0; j < n->keys; j++) {
@@ -198,7 +246,7 @@ static void poison_hidden(attest_bench *bench) {
 
 /* Bit a of the answer is set if answer a gives what the kernel gave; -1: it refused. */
 static int ask(attest_setup *setup, int number, const attn_profile *known) {
-    attest_bench *bench = setup->first;
+    attest_workbench *bench = setup->first;
     const probe *p = &probes[number];
     const int hidden_nan = strcmp(p->question, "NaN behind the mask") == 0;
     attest_case c = problem_of(setup, number);
@@ -207,11 +255,11 @@ static int ask(attest_setup *setup, int number, const attn_profile *known) {
         c.mask = ATTEST_MASK_HEAD;
     }
     bench->profile = *known;
-    int built = attest_bench_build(bench, &c, &result);
+    int built = attest_workbench_build(bench, &c, &result);
     if (built && hidden_nan) {
         poison_hidden(bench);
     }
-    if (!built || !attest_bench_forward(bench, ATTEST_PATTERN_NOISE, &result)) {
+    if (!built || !attest_workbench_forward(bench, ATTEST_PATTERN_NOISE, &result)) {
         return -1;
     }
     int matches = 0;
@@ -219,7 +267,8 @@ static int ask(attest_setup *setup, int number, const attn_profile *known) {
         attn_profile candidate = *known;
         char why[ATTEST_MESSAGE_BYTES];
         set_field(&candidate, p->settles, p->answers[a].value);
-        if (attn_normalise(&bench->normal, &bench->stage.problem, &candidate, 0, why) == ATTEST_OK &&
+        if (attn_normalise(&bench->normal, &bench->stage.problem, &candidate, 0, why) ==
+                ATTEST_OK &&
             attest_reproduces(bench, p->answers[a].defect)) {
             matches |= 1 << a;
         }
@@ -253,10 +302,10 @@ static void learn(knowledge *k, int number, int matches) {
 
 /* With and without lengths are two questions about one field of three values. */
 static int corner_fits(const knowledge *k, attn_corner corner) {
-    const unsigned plain = corner == ATTN_CORNER_BOTTOM_RIGHT ? ATTN_CORNER_BOTTOM_RIGHT
-                                                              : ATTN_CORNER_TOP_LEFT;
-    const unsigned lengths = corner == ATTN_CORNER_TOP_LEFT ? ATTN_CORNER_TOP_LEFT
-                                                            : ATTN_CORNER_BOTTOM_RIGHT;
+    const unsigned plain =
+        corner == ATTN_CORNER_BOTTOM_RIGHT ? ATTN_CORNER_BOTTOM_RIGHT : ATTN_CORNER_TOP_LEFT;
+    const unsigned lengths =
+        corner == ATTN_CORNER_TOP_LEFT ? ATTN_CORNER_TOP_LEFT : ATTN_CORNER_BOTTOM_RIGHT;
     return (k->possible[CORNER] >> plain & 1) && (k->possible[CORNER_LENGTHS] >> lengths & 1);
 }
 
@@ -272,71 +321,89 @@ static int fits(const knowledge *k, const attn_profile *p) {
            (open_lse || (k->possible[LSE_EMPTY] >> p->lse_empty & 1));
 }
 
-static void print_answers(int number, int matches) {
+static void note_answers(attest_report *report, int number, int matches, const char *why) {
     const probe *p = &probes[number];
-    const char *separator = "";
-    printf("  %-34s ", p->question);
-    if (matches < 0) {
-        printf("refused");
-    } else if (matches == 0) {
-        printf("none of the known ways");
+    if (report->convention_count == ATTEST_MOST_CONVENTIONS) {
+        return;
     }
+    attest_convention *c = &report->conventions[report->convention_count++];
+    const char *separator = "";
+    snprintf(c->question, sizeof c->question, "%s", p->question);
+    snprintf(c->answer, sizeof c->answer, "%s%.140s",
+             matches < 0    ? "refused: "
+             : matches == 0 ? "none of the known ways"
+                            : "",
+             matches < 0 ? why : "");
     for (int a = 0; matches > 0 && a < MOST_ANSWERS && p->answers[a].words != NULL; a++) {
+        const size_t used = strlen(c->answer);
         if (matches >> a & 1) {
-            printf("%s%s", separator, p->answers[a].words);
+            snprintf(c->answer + used, sizeof c->answer - used, "%s%s", separator,
+                     p->answers[a].words);
             separator = " or ";
         }
     }
-    printf("\n");
 }
 
-static void print_profiles(const knowledge *k) {
+static void note_profiles(attest_report *report, const knowledge *k) {
     static const char *const places[] = {"../../spec/profiles", "../share/attest/profiles", NULL};
     char path[ATTEST_PATH_BYTES], why[ATTEST_MESSAGE_BYTES];
     struct dirent **names = NULL;
     int count = attest_find_own(path, places) ? scandir(path, &names, NULL, alphasort) : 0;
-    int found = 0;
-    printf("\nprofiles that fit:");
     for (int i = 0; i < count; i++) {
+        const size_t used = strlen(report->fitting);
         char *end = strrchr(names[i]->d_name, '.');
         attn_profile profile;
         if (end != NULL && strcmp(end, ".json") == 0) {
             *end = '\0';
             if (attest_profile_find(names[i]->d_name, &profile, why) && fits(k, &profile)) {
-                printf(" %s", names[i]->d_name);
-                found++;
+                snprintf(report->fitting + used, sizeof report->fitting - used, "%s%s",
+                         used > 0 ? " " : "", names[i]->d_name);
             }
         }
         free(names[i]);
     }
     free(names);
-    printf("%s\n", found ? "" : " none");
+}
+
+attn_profile attest_fingerprint(attest_setup *setup, const attest_settings *s,
+                                attest_report *report) {
+    knowledge k = {.profile = attn_profile_attest};
+    memset(k.possible, 0xff, sizeof k.possible);
+    report->convention_count = 0;
+    report->fitting[0] = '\0';
+    for (int number = 0; number < PROBES && !*s->stop; number++) {
+        const probe *p = &probes[number];
+        if ((p->needs & ~setup->kernel.features) || (p->shapes & ~setup->kernel.shapes)) {
+            continue;
+        }
+        const int matches = ask(setup, number, &k.profile);
+        if (p->settles == MASK_WITH_CAUSAL && matches < 0) {
+            k.possible[MASK_WITH_CAUSAL] = 1u << ATTN_MASK_CAUSAL_ERROR;
+        } else if (p->settles == SCALE && matches < 0) {
+            k.possible[SCALE] = 1u << ATTN_SCALE_REQUIRED;
+        }
+        note_answers(report, number, matches, setup->first->outcome.text);
+        learn(&k, number, matches);
+    }
+    note_profiles(report, &k);
+    return k.profile;
 }
 
 int attest_command_fingerprint(const attest_settings *s) {
     char why[ATTEST_MESSAGE_BYTES] = "";
     attest_setup setup;
     attest_report report = {0};
-    knowledge k = {.profile = attn_profile_attest};
     const int opened = attest_setup_open(&setup, s, s->words[0], &report, why);
-    memset(k.possible, 0xff, sizeof k.possible);
     if (opened == 1) {
+        const attn_profile found = attest_fingerprint(&setup, s, &report);
         printf("conventions of %s, found by probes alone\n\n", setup.kernel.name);
-        for (int number = 0; number < PROBES && !*s->stop; number++) {
-            const probe *p = &probes[number];
-            if ((p->needs & ~setup.kernel.features) || (p->shapes & ~setup.kernel.shapes)) {
-                continue;
-            }
-            const int matches = ask(&setup, number, &k.profile);
-            if (p->settles == MASK_WITH_CAUSAL && matches < 0) {
-                k.possible[MASK_WITH_CAUSAL] = 1u << ATTN_MASK_CAUSAL_ERROR;
-            } else if (p->settles == SCALE && matches < 0) {
-                k.possible[SCALE] = 1u << ATTN_SCALE_REQUIRED;
-            }
-            print_answers(number, matches);
-            learn(&k, number, matches);
+        for (int i = 0; i < report.convention_count; i++) {
+            printf("  %-34s %s\n", report.conventions[i].question, report.conventions[i].answer);
         }
-        print_profiles(&k);
+        printf("\nprofiles that fit: %s\n", report.fitting[0] ? report.fitting : "none");
+        if (!*s->stop) {
+            attest_fingerprint_sizes(&setup, s, &found);
+        }
     }
     attest_setup_close(&setup);
     return opened == 1 ? 0 : attest_trouble(opened < 0 ? report.load_error : why);

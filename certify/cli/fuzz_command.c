@@ -5,7 +5,7 @@
 #include "certify/cli/commands.h"
 #include "certify/host/process.h"
 #include "certify/run/discover.h"
-#include "certify/run/hunt.h"
+#include "certify/run/fuzz_plan.h"
 
 #define SHRINK_SECONDS 60.0 /* a kernel that hangs costs its limit at every try */
 
@@ -13,7 +13,7 @@ typedef struct chase {
     attest_setup *setup;
     const attest_settings *settings;
     attest_report report;
-    attest_hunt hunt;
+    attest_fuzz_plan fuzz;
     double until, told; /* of attest_clock() */
     uint64_t cases, neutral;
     int found;
@@ -46,10 +46,11 @@ static int one_round(chase *x, char why[ATTEST_MESSAGE_BYTES]) {
     s.first_failure = s.quiet = 1;
     s.only = s.skip = NULL; /* the plan has what they leave */
     s.shard = s.shards = 1;
-    s.seconds = x->until > 0 ? x->until - attest_clock() : 0;
+    s.began = attest_clock(); /* its time is what is left of the whole */
+    s.seconds = x->until > 0 ? x->until - s.began : 0;
     s.seconds = x->until > 0 && s.seconds < 0.001 ? 0.001 : s.seconds;
     const uint64_t before = x->cases;
-    int fine = attest_hunt_plan(&x->hunt, &plan);
+    int fine = attest_fuzz_plan_draw(&x->fuzz, &plan);
     if (!fine) {
         snprintf(why, ATTEST_MESSAGE_BYTES, "not enough memory");
     }
@@ -59,7 +60,7 @@ static int one_round(chase *x, char why[ATTEST_MESSAGE_BYTES]) {
     fine = fine && attest_run(x->setup, &s, &plan, &x->report, why);
     if (fine) {
         look_through(x, &plan);
-        attest_hunt_learn(&x->hunt, &plan, &x->report);
+        attest_fuzz_plan_learn(&x->fuzz, &plan, &x->report);
         if (x->cases == before && !over(x)) { /* and the next round would be no better */
             snprintf(why, ATTEST_MESSAGE_BYTES, "%.200s",
                      plan.count == 0 ? "no case fits this kernel" : x->report.incomplete);
@@ -74,7 +75,7 @@ static int one_round(chase *x, char why[ATTEST_MESSAGE_BYTES]) {
 static void tell(chase *x) {
     double worst = 0;
     for (int i = 0; i < ATTEST_HUNT_POOL; i++) {
-        worst = x->hunt.worst[i] > worst ? x->hunt.worst[i] : worst;
+        worst = x->fuzz.worst[i] > worst ? x->fuzz.worst[i] : worst;
     }
     if (!x->settings->quiet && attest_clock() > x->told + 10) {
         fprintf(stderr, "attest: %llu cases, largest error %.3f of its radius\n",
@@ -119,12 +120,17 @@ int attest_command_fuzz(const attest_settings *s) {
     } else if (opened == 0) {
         attest_trouble(why);
     } else {
-        x.hunt = (attest_hunt){.seed = s->seed, .kernel = &setup.kernel, .profile = setup.profile,
-                               .only = s->only, .skip = s->skip};
+        x.fuzz = (attest_fuzz_plan){.seed = s->seed,
+                                    .kernel = &setup.kernel,
+                                    .profile = setup.profile,
+                                    .only = s->only,
+                                    .skip = s->skip};
         attest_boundaries boundaries;
-        attest_discover(&setup, s->level, &boundaries);
-        attest_hunt_near(&x.hunt, &boundaries);
         const double seconds = s->seconds > 0 ? s->seconds : s->cases > 0 ? 0 : 60;
+        attest_discover(&setup, s->level,
+                        seconds > 0 ? attest_clock() + seconds : attest_run_until(s),
+                        s->first_failure, &boundaries);
+        attest_fuzz_plan_near(&x.fuzz, &boundaries);
         x.told = attest_clock();
         x.until = seconds > 0 ? attest_clock() + seconds : 0;
         int fine = 1;

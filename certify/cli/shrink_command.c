@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "certify/cli/commands.h"
-#include "certify/cli/reproducer.h"
+#include "certify/result/output.h"
+#include "certify/diagnose/numpy_program.h"
+#include "certify/diagnose/reproducer.h"
 
 typedef struct search {
     const attest_setup *setup;
@@ -56,7 +58,8 @@ static int shrink_size(search *s, int64_t *in_best, int64_t least) {
 
 /* A failure may need a length like 1 mod 64, which halving misses: the shortest one that fails. */
 static int scan_keys(search *s) {
-    const int64_t last = s->best.keys < 512 ? s->best.keys : 512, distance = s->best.keys - s->best.base;
+    const int64_t last = s->best.keys < 512 ? s->best.keys : 512,
+                  distance = s->best.keys - s->best.base;
     for (int64_t keys = 1; keys < last; keys++) {
         attest_case c = s->best;
         c.keys = keys;
@@ -97,33 +100,16 @@ static int shrink_heads(search *s) {
 
 static int drop_features(search *s) {
     static const uint64_t sets[] = {
-        ATTEST_LSE,         ATTEST_SINKS,   ATTEST_ALIBI,  ATTEST_SOFTCAP,
-        ATTEST_SCALE,       ATTEST_OFFSETS, ATTEST_CAUSAL, ATTEST_CAUSAL | ATTEST_OFFSETS,
-        ATTEST_KEY_LENGTHS, ATTEST_WINDOW,  ATTEST_WINDOW_SIZE,
-        ATTEST_MASK_BOOL | ATTEST_MASK_ADD,
+        ATTEST_LSE,         ATTEST_SINKS,   ATTEST_ALIBI,       ATTEST_SOFTCAP,
+        ATTEST_SCALE,       ATTEST_OFFSETS, ATTEST_CAUSAL,      ATTEST_CAUSAL | ATTEST_OFFSETS,
+        ATTEST_KEY_LENGTHS, ATTEST_WINDOW,  ATTEST_WINDOW_SIZE, ATTEST_MASK_BOOL | ATTEST_MASK_ADD,
     };
     int progress = 0;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        const attest_case plain = attest_case_default(s->best.check);
         attest_case c = s->best;
-        c.features &= ~sets[i];
+        attest_case_without(&c, sets[i]);
         if (c.features == s->best.features) {
             continue;
-        }
-        c.scale = c.features & ATTEST_SCALE ? c.scale : plain.scale;
-        c.softcap = c.features & ATTEST_SOFTCAP ? c.softcap : plain.softcap;
-        c.window_size = c.features & ATTEST_WINDOW_SIZE ? c.window_size : plain.window_size;
-        c.lengths = c.features & ATTEST_KEY_LENGTHS ? c.lengths : plain.lengths;
-        c.offsets = c.features & ATTEST_OFFSETS ? c.offsets : plain.offsets;
-        if (!(c.features & ATTEST_WINDOW)) {
-            c.window_left = plain.window_left;
-            c.window_right = plain.window_right;
-        }
-        if (!(c.features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD))) {
-            c.mask_type = plain.mask_type;
-            c.mask_rank = plain.mask_rank;
-            c.mask_full = plain.mask_full;
-            c.mask = plain.mask;
         }
         progress |= still_fails(s, &c);
     }
@@ -175,14 +161,19 @@ static int shrink(const attest_setup *setup, const attest_settings *settings,
 static int write_program(const char *path, const attest_setup *setup, const attest_check *check,
                          const attest_case *c, const attest_entry *entry) {
     attest_result again = {.verdict = ATTEST_PASS, .broken = -1};
-    FILE *out = fopen(path, "w");
+    attest_output output;
+    FILE *out = attest_output_open(&output, path);
     if (out == NULL) {
         return 0;
     }
     check->run(setup->first, c, &again);
     attest_result_free(&again);
-    attest_reproducer(out, setup->first, entry);
-    return fclose(out) == 0;
+    if (setup->target.kind == ATTEST_TARGET_OBJECT) {
+        attest_reproducer(out, setup->first, entry);
+    } else {
+        attest_numpy_program(out, setup->first, entry);
+    }
+    return attest_output_close(&output);
 }
 
 int attest_shrink_and_tell(const attest_setup *setup, const attest_settings *settings,
@@ -204,9 +195,9 @@ int attest_shrink_and_tell(const attest_setup *setup, const attest_settings *set
     attest_report alone = *report;
     alone.level[0] = '\0';
     printf("shrunk in %d runs:\n", tried);
-    attest_failure_text(stdout, &alone, &entry);
-    if (settings->output != NULL &&
-        !write_program(settings->output, setup, check, c, &entry)) {
+    const attest_style style = attest_style_of_terminal();
+    attest_failure_text(stdout, &alone, &entry, &style);
+    if (settings->output != NULL && !write_program(settings->output, setup, check, c, &entry)) {
         attest_trouble("the program cannot be written");
     }
     attest_result_free(&entry.result);
@@ -228,7 +219,7 @@ int attest_command_shrink(const attest_settings *settings) {
     } else if ((check = attest_check_find(c.check)) == NULL) {
         attest_trouble("the case's check does not exist");
     } else {
-        code = attest_shrink_and_tell(&setup, settings, &report, check, 0, &c);
+        code = attest_shrink_and_tell(&setup, settings, &report, check, settings->seconds, &c);
     }
     attest_setup_close(&setup);
     return code;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "certify/diagnose/explanation.h"
 #include "certify/diagnose/variants.h"
 #include "certify/plan/data.h"
 
@@ -17,13 +18,14 @@ static int alike(double a, double b, double tolerance) {
 }
 
 /* The store's own rounding, and a little for the arithmetic: far below what a defect does. */
-static double tolerance_of(const attest_bench *bench, double value, const attest_result *result) {
+static double tolerance_of(const attest_workbench *bench, double value,
+                           const attest_result *result) {
     const attest_dtype type = bench->stage.problem.o.dtype;
     const double part = type == ATTEST_BF16 ? 0x1p-7 : type == ATTEST_F16 ? 0x1p-9 : 0x1p-14;
     return part * (fabs(value) + 0x1p-6) + 2 * result->radius;
 }
 
-static int reproduces(const attest_bench *bench, const double *o, const double *lse,
+static int reproduces(const attest_workbench *bench, const double *o, const double *lse,
                       const attest_result *result) {
     const attn_normal *n = &bench->normal;
     const attest_problem *p = &bench->stage.problem;
@@ -48,7 +50,7 @@ static int reproduces(const attest_bench *bench, const double *o, const double *
     return 1;
 }
 
-int attest_reproduces(const attest_bench *bench, int defect) {
+int attest_reproduces(const attest_workbench *bench, int defect) {
     const attn_normal *n = &bench->normal;
     const int64_t rows = n->batch * n->q_heads * n->queries;
     const attest_defect switched_on = (attest_defect)defect;
@@ -63,14 +65,13 @@ int attest_reproduces(const attest_bench *bench, int defect) {
     return found;
 }
 
-static void diagnose_outputs(attest_bench *bench, attest_result *result) {
+static void diagnose_outputs(attest_workbench *bench, attest_result *result) {
     const attn_normal *n = &bench->normal;
     const int64_t rows = n->batch * n->q_heads * n->queries;
-    const int far = !isfinite(result->actual) || !isfinite(result->expected) ||
-                    fabs(result->actual - result->expected) >
-                        4 * tolerance_of(bench, result->expected, result);
-    if (!result->has_value || !far ||
-        rows * n->keys * (n->head_size + n->value_size) > MOST_WORK) {
+    const int far =
+        !isfinite(result->actual) || !isfinite(result->expected) ||
+        fabs(result->actual - result->expected) > 4 * tolerance_of(bench, result->expected, result);
+    if (!result->has_value || !far || rows * n->keys * (n->head_size + n->value_size) > MOST_WORK) {
         return;
     }
     double *o = malloc(((size_t)(rows * n->value_size) + 1) * sizeof *o);
@@ -90,7 +91,8 @@ static void diagnose_outputs(attest_bench *bench, attest_result *result) {
     free(lse);
 }
 
-static void diagnose_mask(attest_bench *bench, const unsigned char *used, attest_result *result) {
+static void diagnose_mask(attest_workbench *bench, const unsigned char *used,
+                          attest_result *result) {
     const attn_normal *n = &bench->normal;
     const int64_t cells = n->batch * n->q_heads * n->queries * n->keys;
     if (cells * n->head_size > MOST_WORK) {
@@ -103,8 +105,8 @@ static void diagnose_mask(attest_bench *bench, const unsigned char *used, attest
         attest_defect defect;
         size_t count;
         const attn_normal *other = attest_known_problem(k, n, &space, &defect, &count);
-        int same = other != NULL && attest_defective_scores(other, &defect, count,
-                                                            ATTEST_STAGE_BIASED, score) == 0;
+        int same = other != NULL &&
+                   attest_defective_scores(other, &defect, count, ATTEST_STAGE_BIASED, score) == 0;
         for (int64_t at = 0; same && at < cells; at++) { /* exp(-1e3) is 0 in every type */
             same = used[at] == (score[at] > -1e3);
         }
@@ -113,10 +115,12 @@ static void diagnose_mask(attest_bench *bench, const unsigned char *used, attest
     free(score);
 }
 
-void attest_diagnose(attest_bench *bench, const unsigned char *used, attest_result *result) {
+void attest_diagnose(attest_workbench *bench, const unsigned char *used, attest_result *result) {
     if (used != NULL) {
         diagnose_mask(bench, used, result);
+        attest_explain_mask(bench, used, result);
     } else {
         diagnose_outputs(bench, result);
+        attest_explain_outputs(bench, result);
     }
 }

@@ -41,7 +41,7 @@ const char *const attest_attribute_names[ATTEST_ATTRIBUTES] = {
     [ATTEST_WITH_EMPTY_AXIS] = "an empty axis",
 };
 
-static void attributes_of(const attest_case *c, int has[ATTEST_ATTRIBUTES]) {
+void attest_attributes_of(const attest_case *c, int has[ATTEST_ATTRIBUTES]) {
     const uint64_t f = c->features;
     const int mask = (f & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) != 0;
     has[ATTEST_WITH_CAUSAL] = (f & ATTEST_CAUSAL) != 0;
@@ -60,10 +60,10 @@ static void attributes_of(const attest_case *c, int has[ATTEST_ATTRIBUTES]) {
     has[ATTEST_WITH_SINKS] = (f & ATTEST_SINKS) != 0;
     has[ATTEST_WITH_ALIBI] = (f & ATTEST_ALIBI) != 0;
     has[ATTEST_WITH_LSE] = (f & ATTEST_LSE) != 0;
-    has[ATTEST_WITH_F16] = c->q_type == ATTEST_F16 || c->kv_type == ATTEST_F16 ||
-                           c->o_type == ATTEST_F16;
-    has[ATTEST_WITH_BF16] = c->q_type == ATTEST_BF16 || c->kv_type == ATTEST_BF16 ||
-                            c->o_type == ATTEST_BF16;
+    has[ATTEST_WITH_F16] =
+        c->q_type == ATTEST_F16 || c->kv_type == ATTEST_F16 || c->o_type == ATTEST_F16;
+    has[ATTEST_WITH_BF16] =
+        c->q_type == ATTEST_BF16 || c->kv_type == ATTEST_BF16 || c->o_type == ATTEST_BF16;
     has[ATTEST_WITH_NARROW_TYPE] = has[ATTEST_WITH_F16] || has[ATTEST_WITH_BF16];
     has[ATTEST_WITH_STRIDES] = c->layout != ATTEST_LAYOUT_DENSE;
     has[ATTEST_WITH_REPEATED_KEYS] = c->layout == ATTEST_LAYOUT_BROADCAST;
@@ -78,8 +78,8 @@ static void attributes_of(const attest_case *c, int has[ATTEST_ATTRIBUTES]) {
     has[ATTEST_WITH_MANY_QUERIES] = c->queries > 8;
     has[ATTEST_WITH_MANY_KEYS] = c->keys > 256;
     has[ATTEST_WITH_THREADS] = c->threads > 1;
-    has[ATTEST_WITH_EMPTY_AXIS] = c->batch == 0 || c->q_heads == 0 || c->queries == 0 ||
-                                  c->keys == 0 || c->value_size == 0;
+    has[ATTEST_WITH_EMPTY_AXIS] =
+        c->batch == 0 || c->q_heads == 0 || c->queries == 0 || c->keys == 0 || c->value_size == 0;
 }
 
 static void add_case(attest_evidence *e, const attest_entry *entry, int bad) {
@@ -89,7 +89,7 @@ static void add_case(attest_evidence *e, const attest_entry *entry, int bad) {
     if (!attest_case_parse(&c, entry->line, why)) {
         return;
     }
-    attributes_of(&c, has);
+    attest_attributes_of(&c, has);
     e->bad += bad;
     e->good += !bad;
     for (int a = 0; a < ATTEST_ATTRIBUTES; a++) {

@@ -51,9 +51,9 @@ typedef struct attest_evidence {
     int bad, good;
     int bad_with[ATTEST_ATTRIBUTES], good_with[ATTEST_ATTRIBUTES];
     int bad_of[ATTEST_MOST_CHECKS], good_of[ATTEST_MOST_CHECKS]; /* by index of the check */
-    int clued;                 /* failed cases with wrong elements */
-    int some[ATTEST_CLUES];    /* of those, where the clue holds of some wrong element */
-    int every[ATTEST_CLUES];   /* and where of all */
+    int clued;               /* failed cases with wrong elements */
+    int some[ATTEST_CLUES];  /* of those, where the clue holds of some wrong element */
+    int every[ATTEST_CLUES]; /* and where of all */
     int examined, known[ATTEST_MOST_KNOWN];
     int alone_same, alone_other;
     /* The sweep over key lengths of the check `sizes`: the shortest that fails, 0 if none does, and
@@ -63,6 +63,9 @@ typedef struct attest_evidence {
 } attest_evidence;
 
 extern const char *const attest_attribute_names[ATTEST_ATTRIBUTES];
+
+/* Which attributes a case has. */
+void attest_attributes_of(const attest_case *c, int has[ATTEST_ATTRIBUTES]);
 
 void attest_evidence_take(attest_evidence *evidence, const attest_report *report);
 

@@ -115,6 +115,35 @@ static void suspect_options(suspects *s) {
     }
 }
 
+/* What a second look found to give the outputs: the likeliest class of each explanation first. */
+static void suspect_explained(suspects *s) {
+    int looked = 0, first[ATTEST_CLASSES] = {0}, any[ATTEST_CLASSES] = {0};
+    const char *text[ATTEST_CLASSES] = {NULL};
+    for (size_t i = 0; i < s->report->count; i++) {
+        const attest_result *r = &s->report->entries[i].result;
+        if (!attest_verdict_is_bad(r->verdict) || r->alone == ATTEST_ALONE_NOT_TRIED) {
+            continue;
+        }
+        looked++;
+        for (int number = 1; number < ATTEST_CLASSES; number++) {
+            if (r->explanation.classes >> number & 1) {
+                any[number]++;
+                text[number] = text[number] ? text[number] : r->explanation.text;
+            }
+        }
+        if (r->explanation.bug_class > 0 && r->explanation.bug_class < ATTEST_CLASSES) {
+            first[r->explanation.bug_class]++;
+        }
+    }
+    for (int number = 1; number < ATTEST_CLASSES; number++) {
+        if (any[number] > 0) {
+            add(s, number, 60 + 20 * share(any[number], looked) + 19 * share(first[number], looked),
+                "%d of %d failures looked into are explained so: %.90s", any[number], looked,
+                text[number]);
+        }
+    }
+}
+
 /* Outputs that are exactly those of a known error. */
 static void suspect_known(suspects *s) {
     const attest_evidence *e = &s->e;
@@ -150,8 +179,11 @@ static void suspect_calls(suspects *s) {
         add(s, CLASS_RACE, 89, "only cases of several calls fail: a call remembers the one before");
     }
     if (e->clued == 0 && bits > 0 && bits == e->bad) {
-        add(s, batch > 0 ? CLASS_NEIGHBOURS : broke(s, "DET-03") > 0 ? CLASS_RACE : CLASS_PATHS, 95,
-            "only bits differ, with what is computed beside or before");
+        add(s,
+            batch > 0                ? CLASS_NEIGHBOURS
+            : broke(s, "DET-03") > 0 ? CLASS_RACE
+                                     : CLASS_PATHS,
+            95, "only bits differ, with what is computed beside or before");
     }
     if (broke(s, "DET-08") > 0) {
         add(s, CLASS_FAST_MATH, 95, "the floating-point environment is not kept");
@@ -172,8 +204,8 @@ static void suspect_memory(suspects *s) {
         add(s, CLASS_OUT_OF_BOUNDS, 98, "%d accesses outside the workspace", overruns);
     }
     if (strays > 0) {
-        add(s, CLASS_OUT_OF_BOUNDS, 60 + 30 * share(strays, e->bad),
-            "%d accesses outside a tensor", strays);
+        add(s, CLASS_OUT_OF_BOUNDS, 60 + 30 * share(strays, e->bad), "%d accesses outside a tensor",
+            strays);
     }
     if (attest_evidence_broke(s->report, "MEM-06", "dirty") > 0 && e->alone_other == 0) {
         add(s, CLASS_NOT_WRITTEN, 94, "results depend on what outputs and workspace held before");
@@ -205,8 +237,8 @@ static void suspect_memory(suspects *s) {
 static void suspect_places(suspects *s) {
     const attest_evidence *e = &s->e;
     const double slight = share(e->every[ATTEST_CLUE_SLIGHT], e->clued);
-    const int masked = needs(s, ATTEST_WITH_BAND) || needs(s, ATTEST_WITH_MASK) ||
-                       needs(s, ATTEST_WITH_LENGTHS);
+    const int masked =
+        needs(s, ATTEST_WITH_BAND) || needs(s, ATTEST_WITH_MASK) || needs(s, ATTEST_WITH_LENGTHS);
     if (always(s, ATTEST_CLUE_LSE)) {
         add(s, CLASS_LSE, 88, "every wrong element is of the LSE");
     }
@@ -222,8 +254,8 @@ static void suspect_places(suspects *s) {
     }
     if (slight > 0.5) {
         add(s, CLASS_OUTPUT_SUM, 60 + 30 * slight,
-            "in %d of %d failures all elements are right to six bits",
-            e->every[ATTEST_CLUE_SLIGHT], e->clued);
+            "in %d of %d failures all elements are right to six bits", e->every[ATTEST_CLUE_SLIGHT],
+            e->clued);
         add(s, CLASS_UNDERFLOW, 58 + 30 * slight, "small weights that are lost would do the same");
     }
     if (e->clued == e->bad && e->some[ATTEST_CLUE_LOST] == 0 &&
@@ -260,13 +292,12 @@ static void suspect_lengths(suspects *s) {
         add(s, CLASS_LSE, 74, "rows are right up to %d keys: parts are put together wrongly",
             longest_right);
         add(s, CLASS_UNDERFLOW, 72,
-            "rows are right up to %d keys: what came before is not rescaled",
-            longest_right);
+            "rows are right up to %d keys: what came before is not rescaled", longest_right);
     } else if (longest_right > 0 && e->longer_bad > 2 && e->longer_good > 0) {
-        add(s, CLASS_TAIL, 66,
-            "lengths from %d keys on fail, but not all of them", longest_right + 1);
-        add(s, CLASS_UNDERFLOW, longest_right > 3 ? 60 : 0,
-            "rows are right up to %d keys", longest_right);
+        add(s, CLASS_TAIL, 66, "lengths from %d keys on fail, but not all of them",
+            longest_right + 1);
+        add(s, CLASS_UNDERFLOW, longest_right > 3 ? 60 : 0, "rows are right up to %d keys",
+            longest_right);
     }
     if (needs(s, ATTEST_WITH_MASK) && needs(s, ATTEST_WITH_MANY_KEYS)) {
         add(s, CLASS_OPTION_IGNORED, 80, "masks are right up to some number of keys");
@@ -336,6 +367,7 @@ void attest_suspect(attest_report *report) {
     }
     suspect_by_checks(&s);
     suspect_options(&s);
+    suspect_explained(&s);
     suspect_known(&s);
     suspect_calls(&s);
     suspect_memory(&s);

@@ -44,11 +44,8 @@ static int corner_of_axis(attest_variant_problem *p) {
     for (int64_t b = 0; b < p->normal.batch; b++) {
         p->list[b] = p->normal.keys - p->normal.queries;
     }
-    p->problem.offsets = (attest_tensor){.data = p->list,
-                                         .dtype = ATTEST_I64,
-                                         .rank = 1,
-                                         .shape = {p->normal.batch},
-                                         .stride = {1}};
+    p->problem.offsets = (attest_tensor){
+        .data = p->list, .dtype = ATTEST_I64, .rank = 1, .shape = {p->normal.batch}, .stride = {1}};
     ask(p, ATTEST_OFFSETS);
     return 1;
 }
@@ -93,8 +90,7 @@ static int scale_bf16(attest_variant_problem *p) {
 
 /* cap tanh(qk / cap) scale is what a cap of (cap scale) gives. */
 static int capped_first(attest_variant_problem *p) {
-    if (!(p->normal.features & ATTEST_SOFTCAP) || p->normal.scale == 1 ||
-        p->normal.scale == 0) {
+    if (!(p->normal.features & ATTEST_SOFTCAP) || p->normal.scale == 1 || p->normal.scale == 0) {
         return 0;
     }
     p->problem.softcap *= fabs(p->normal.scale);
@@ -130,8 +126,8 @@ static const attest_variant variants[] = {
     {"window-right-long", "one key more to the right", CLASS_OFF_BY_ONE, right_long},
     {"corner-of-axis", "the corner is that of the axis, not of the key length",
      CLASS_CAUSAL_DIAGONAL, corner_of_axis},
-    {"offsets-dropped", "offsets are replaced by the corner",
-     CLASS_CAUSAL_DIAGONAL, offsets_dropped},
+    {"offsets-dropped", "offsets are replaced by the corner", CLASS_CAUSAL_DIAGONAL,
+     offsets_dropped},
     {"scale-padded-8", "the scale of the size padded to 8", CLASS_HEAD_SIZE, padded_8},
     {"scale-padded-16", "the scale of the size padded to 16", CLASS_HEAD_SIZE, padded_16},
     {"scale-padded-32", "the scale of the size padded to 32", CLASS_HEAD_SIZE, padded_32},
@@ -139,11 +135,11 @@ static const attest_variant variants[] = {
     {"scale-of-all-heads", "the scale of all heads together", CLASS_HEAD_SIZE, model_width},
     {"scale-f16", "the scale passes through binary16", CLASS_MASK_TYPE, scale_f16},
     {"scale-bf16", "the scale passes through bfloat16", CLASS_MASK_TYPE, scale_bf16},
-    {"softcap-before-scale", "the product is capped before it is scaled",
-     CLASS_SOFTCAP, capped_first},
+    {"softcap-before-scale", "the product is capped before it is scaled", CLASS_SOFTCAP,
+     capped_first},
     {"mask-transposed", "a square mask is read transposed", CLASS_MASK_INDEX, mask_transposed},
-    {"mask-heads-repeat", "every head has the mask of the first",
-     CLASS_MASK_STRIDES, mask_heads_repeat},
+    {"mask-heads-repeat", "every head has the mask of the first", CLASS_MASK_STRIDES,
+     mask_heads_repeat},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 _Static_assert(ATTEST_DEFECTS + VARIANTS <= 128, "bits of attest_result.defects");

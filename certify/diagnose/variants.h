@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * variants.h - problems that kernels have been seen to solve instead of the one they were given.
- * They stand beside the defects of reference/defects/defects.h, whose switches are inside an evaluation;
- * these change the question alone. Both are numbered together: defects first.
+ * They stand beside the defects of reference/defects/defects.h, whose switches are inside an
+ * evaluation; these change the question alone. Both are numbered together: defects first.
  */
 #ifndef ATTEST_VARIANTS_H
 #define ATTEST_VARIANTS_H

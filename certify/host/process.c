@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 double attest_clock(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -32,7 +30,8 @@ static int lift(int file) {
     return lifted;
 }
 
-static int spawn(attest_process *process, char *const argv[], const int ends[4], int lines) {
+static int spawn(attest_process *process, char *const argv[], char *const environment[],
+                 const int ends[4], int lines) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, defaults;
@@ -52,12 +51,11 @@ static int spawn(attest_process *process, char *const argv[], const int ends[4],
     posix_spawn_file_actions_adddup2(&actions, ends[2], 4);
     posix_spawn_file_actions_adddup2(&actions, ends[3], 5);
     posix_spawn_file_actions_addclosefrom_np(&actions, 6);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    int error = posix_spawn(&process->pid, argv[0], &actions, &attributes, argv, environ);
+    int error = posix_spawn(&process->pid, argv[0], &actions, &attributes, argv, environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (error != 0) {
@@ -67,16 +65,15 @@ static int spawn(attest_process *process, char *const argv[], const int ends[4],
     return error == 0;
 }
 
-int attest_process_start(attest_process *process, char *const argv[], const int files[2],
-                         int lines) {
+int attest_process_start(attest_process *process, char *const argv[], char *const environment[],
+                         const int files[2], int lines) {
     int control[2] = {-1, -1}, log[2] = {-1, -1};
     *process = (attest_process){.control = -1,
                                 .log = -1,
                                 .files = {files[0], files[1]},
                                 .most_shared_bytes = process->most_shared_bytes};
     int type = lines ? SOCK_STREAM : SOCK_SEQPACKET;
-    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, control) == 0 &&
-        pipe2(log, O_CLOEXEC) == 0) {
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, control) == 0 && pipe2(log, O_CLOEXEC) == 0) {
         process->control = control[0];
         process->log = log[0];
         fcntl(log[0], F_SETFL, O_NONBLOCK);
@@ -85,7 +82,7 @@ int attest_process_start(attest_process *process, char *const argv[], const int 
     }
     int ends[4] = {lift(control[1]), lift(log[1]), lift(dup(files[0])), lift(dup(files[1]))};
     int started = process->control >= 0 && ends[0] >= 0 && ends[1] >= 0 && ends[2] >= 0 &&
-                  ends[3] >= 0 && spawn(process, argv, ends, lines);
+                  ends[3] >= 0 && spawn(process, argv, environment, ends, lines);
     int saved = errno;
     for (int i = 0; i < 4; i++) {
         if (ends[i] >= 0) {
@@ -133,6 +130,20 @@ static int crowded(const attest_process *process) {
         at = strchr(at + 1, ' ');
     }
     return at != NULL && strtol(at, NULL, 10) > ATTEST_MOST_THREADS;
+}
+
+uint64_t attest_process_data_bytes(const attest_process *process) {
+    char path[64], line[128];
+    unsigned long long kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)process->pid);
+    FILE *file = process->pid > 0 ? fopen(path, "re") : NULL;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL &&
+           sscanf(line, "VmData: %llu kB", &kib) != 1) {
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return (uint64_t)kib << 10;
 }
 
 static int filled(const attest_process *process) {

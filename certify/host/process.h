@@ -19,7 +19,7 @@ typedef struct attest_process {
     pid_t pid;   /* 0: none */
     int control; /* attest's end of the socket */
     int log;
-    int files[2];              /* the caller's, watched: shared pages count against no limit */
+    int files[2];               /* the caller's, watched: shared pages count against no limit */
     uint64_t most_shared_bytes; /* 0: not watched */
     char log_text[ATTEST_LOG_BYTES]; /* the first bytes of what it printed, printable */
     size_t log_used;
@@ -27,21 +27,21 @@ typedef struct attest_process {
 } attest_process;
 
 typedef enum attest_wait {
-    ATTEST_WAIT_GOT,         /* something was received */
-    ATTEST_WAIT_ENDED,       /* the child ended, or closed its end: kill and look at status */
-    ATTEST_WAIT_EXPIRED,     /* the time limit passed */
-    ATTEST_WAIT_CROWDED,     /* it started more than ATTEST_MOST_THREADS threads */
-    ATTEST_WAIT_FILLED,      /* it filled the shared files beyond their limit */
-    ATTEST_WAIT_INTERRUPTED  /* *stop was set */
+    ATTEST_WAIT_GOT,        /* something was received */
+    ATTEST_WAIT_ENDED,      /* the child ended, or closed its end: kill and look at status */
+    ATTEST_WAIT_EXPIRED,    /* the time limit passed */
+    ATTEST_WAIT_CROWDED,    /* it started more than ATTEST_MOST_THREADS threads */
+    ATTEST_WAIT_FILLED,     /* it filled the shared files beyond their limit */
+    ATTEST_WAIT_INTERRUPTED /* *stop was set */
 } attest_wait;
 
 /*
- * Starts argv[0] in a process group of its own. With `lines` the socket is a stream on its standard
- * input and output, else datagrams on descriptor 3; `files` become descriptors 4 and 5. 1, or 0
- * with errno set.
+ * Starts argv[0] in a session of its own, without a terminal. With `lines` the socket is a stream
+ * on its standard input and output too, else datagrams on descriptor 3; `files` become descriptors
+ * 4 and 5. 1, or 0 with errno set.
  */
-int attest_process_start(attest_process *process, char *const argv[], const int files[2],
-                         int lines);
+int attest_process_start(attest_process *process, char *const argv[], char *const environment[],
+                         const int files[2], int lines);
 
 /* Waits for bytes on the socket, at most `seconds`; `stop` may be NULL. */
 attest_wait attest_process_receive(attest_process *process, void *buffer, size_t size, size_t *got,
@@ -53,5 +53,8 @@ int attest_process_send(attest_process *process, const void *bytes, size_t size)
 void attest_process_end(attest_process *process, double seconds);
 
 double attest_clock(void); /* seconds, monotonic */
+
+/* What --memory limits: private writable memory of the running child; 0 if that is not known. */
+uint64_t attest_process_data_bytes(const attest_process *process);
 
 #endif

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "certify/host/protocol.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +27,7 @@ static int send_line(attest_session *session, json_t *message) {
 static json_t *receive_line(attest_session *session, double seconds, const attest_stage *stage,
                             attest_outcome *outcome) {
     const double end = attest_clock() + seconds;
+    session->waited_seconds = seconds;
     if (session->line == NULL) {
         session->line = malloc(MOST_LINE_BYTES);
     }
@@ -53,23 +53,23 @@ static json_t *receive_line(attest_session *session, double seconds, const attes
         }
         size_t got = 0;
         double left = end - attest_clock();
-        attest_wait wait = attest_process_receive(
-            &session->process, session->line + session->line_used,
-            MOST_LINE_BYTES - session->line_used, &got, left > 0 ? left : 0,
-            session->options->stop);
+        attest_wait wait =
+            attest_process_receive(&session->process, session->line + session->line_used,
+                                   MOST_LINE_BYTES - session->line_used, &got, left > 0 ? left : 0,
+                                   session->options->stop);
         if (wait != ATTEST_WAIT_GOT) {
-            attest_session_bury(session, wait, stage, outcome);
+            attest_session_reap(session, wait, stage, outcome);
             return NULL;
         }
         session->line_used += got;
     }
-    attest_session_bury(session, ATTEST_WAIT_GOT, stage, outcome);
+    attest_session_reap(session, ATTEST_WAIT_GOT, stage, outcome);
     snprintf(outcome->text, sizeof outcome->text, "%s", why);
     return NULL;
 }
 
 static int broken(attest_session *session, attest_outcome *outcome, const char *why) {
-    attest_session_bury(session, ATTEST_WAIT_GOT, NULL, outcome);
+    attest_session_reap(session, ATTEST_WAIT_GOT, NULL, outcome);
     snprintf(outcome->text, sizeof outcome->text, "%s", why);
     return 0;
 }
@@ -81,8 +81,8 @@ static int only_keys(const attest_session *session, json_t *object, const char *
     json_object_foreach(object, key, value) {
         const char *at = key[0] ? strstr(keys, key) : NULL; /* "" is everywhere */
         size_t length = strlen(key);
-        while (at != NULL && !((at == keys || at[-1] == ' ') &&
-                               (at[length] == ' ' || at[length] == '\0'))) {
+        while (at != NULL &&
+               !((at == keys || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))) {
             at = strstr(at + 1, key);
         }
         if (session->options->validate && at == NULL) {
@@ -106,11 +106,13 @@ static int copy_text(const json_t *object, const char *key, char *to, size_t siz
 }
 
 /* A list of names as bits, by a table of names. */
-static int name_bits(const json_t *list, const char *const *names, uint64_t *bits) {
+static int name_bits(const json_t *list, const char *const *names, uint64_t *bits,
+                     const char **unknown) {
     size_t index;
     const json_t *item;
     *bits = 0;
     if (list != NULL && !json_is_array(list)) {
+        *unknown = "(not a list)";
         return 0;
     }
     json_array_foreach(list, index, item) {
@@ -120,6 +122,7 @@ static int name_bits(const json_t *list, const char *const *names, uint64_t *bit
             bit++;
         }
         if (text == NULL || names[bit] == NULL) {
+            *unknown = text ? text : "(not a text)";
             return 0;
         }
         *bits |= UINT64_C(1) << bit;
@@ -127,23 +130,60 @@ static int name_bits(const json_t *list, const char *const *names, uint64_t *bit
     return 1;
 }
 
-static int read_kernel(const json_t *k, attest_kernel_info *info) {
+static void names_of(const char *const *table, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; table[i] != NULL && used < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", table[i]);
+    }
+}
+
+/* 1, or 0 with the field that is wrong in `why`. */
+static int read_kernel(const json_t *k, attest_kernel_info *info, char why[ATTEST_MESSAGE_BYTES]) {
     uint64_t isolation = 0;
     *info = (attest_kernel_info){.profile = "attest"};
-    const json_t *rung = json_object_get(k, "isolation");
-    json_t *rungs = json_pack("[s]", json_is_string(rung) ? json_string_value(rung) : "?");
-    int fine = copy_text(k, "name", info->name, sizeof info->name) &&
-               copy_text(k, "vendor", info->vendor, sizeof info->vendor) &&
-               copy_text(k, "version", info->version, sizeof info->version) &&
-               copy_text(k, "profile", info->profile, sizeof info->profile) &&
-               copy_text(k, "model", info->model, sizeof info->model) &&
-               name_bits(json_object_get(k, "features"), attest_feature_table, &info->features) &&
-               name_bits(json_object_get(k, "shapes"), attest_shape_table, &info->shapes) &&
-               name_bits(json_object_get(k, "types"), attest_type_table, &info->dtypes) &&
-               name_bits(json_object_get(k, "determinism"), attest_rung_table,
-                         &info->determinism) &&
-               name_bits(rungs, attest_isolation_table, &isolation);
-    json_decref(rungs);
+    const struct {
+        const char *key;
+        char *to;
+        size_t size;
+    } texts[] = {{"name", info->name, sizeof info->name},
+                 {"vendor", info->vendor, sizeof info->vendor},
+                 {"version", info->version, sizeof info->version},
+                 {"profile", info->profile, sizeof info->profile},
+                 {"model", info->model, sizeof info->model}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!copy_text(k, texts[i].key, texts[i].to, texts[i].size)) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "kernel: %s must be a text", texts[i].key);
+            return 0;
+        }
+    }
+    const struct {
+        const char *key;
+        const char *const *table;
+        uint64_t *bits;
+    } lists[] = {{"features", attest_feature_table, &info->features},
+                 {"shapes", attest_shape_table, &info->shapes},
+                 {"types", attest_type_table, &info->dtypes},
+                 {"determinism", attest_rung_table, &info->determinism},
+                 {"isolation", attest_isolation_table, &isolation}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        json_t *value = json_incref(json_object_get(k, lists[i].key));
+        char shown[48] = "", names[160];
+        const char *unknown = "";
+        if (lists[i].bits == &isolation) { /* one name, not a list */
+            value = json_pack("[o]", value != NULL ? value : json_null());
+        }
+        const int fine = name_bits(value, lists[i].table, lists[i].bits, &unknown);
+        snprintf(shown, sizeof shown, "%s", unknown);
+        json_decref(value);
+        if (!fine) {
+            attest_printable(shown, sizeof shown);
+            names_of(lists[i].table, names, sizeof names);
+            snprintf(why, ATTEST_MESSAGE_BYTES, "kernel: %s has the unknown name \"%s\"; known: %s",
+                     lists[i].key, shown, names);
+            return 0;
+        }
+    }
     while (isolation > 1) {
         info->isolation++;
         isolation >>= 1;
@@ -154,47 +194,35 @@ static int read_kernel(const json_t *k, attest_kernel_info *info) {
     info->max_abs_score = json_number_value(json_object_get(k, "max_abs_score"));
     info->exp_ulps = json_number_value(json_object_get(k, "exp_ulps"));
     info->finite_only = json_is_true(json_object_get(k, "finite_only")) ? 1u : 0u;
-    return fine;
+    return 1;
 }
 
 /* The same scrutiny as for a descriptor that came over the wire. */
-static int accept_kernel(attest_session *session, const json_t *answer, const char **why) {
+static int accept_kernel(attest_session *session, const json_t *answer,
+                         char why[ATTEST_MESSAGE_BYTES]) {
+    const char *reason = "";
+    const json_t *kernel = json_object_get(answer, "kernel");
     attest_wire message = {.magic = ATTEST_WIRE_MAGIC, .kind = ATTEST_WIRE_LOADED}, checked;
-    *why = "kernel: a field has a wrong type or an unknown name";
-    if (!read_kernel(json_object_get(answer, "kernel"), &message.u.info) ||
-        !attest_wire_accept(&checked, &message, sizeof message, why)) {
+    if (!read_kernel(kernel, &message.u.info, why)) {
+        return 0;
+    }
+    if (!attest_wire_accept(&checked, &message, sizeof message, &reason)) {
+        snprintf(why, ATTEST_MESSAGE_BYTES, "%s", reason);
         return 0;
     }
     session->info = checked.u.info;
+    session->conditional = json_is_true(json_object_get(kernel, "conditional"));
     session->loaded = 1;
     return 1;
 }
 
 static int launch(attest_session *session, attest_outcome *outcome) {
     const attest_target *t = session->target;
-    const attest_host_options *options = session->options;
-    char memory[32];
-    snprintf(memory, sizeof memory, "%" PRIu64, options->memory_bytes);
-    const char *argv[10] = {options->worker, "exec", memory,
-                            options->temporary ? options->temporary : ""};
-    int n = 4;
-    if (t->kind == ATTEST_TARGET_PYTHON) {
-        argv[n++] = t->interpreter;
-        argv[n++] = "-B";
-        argv[n++] = t->worker_script;
-        argv[n++] = t->path;
-        argv[n++] = t->function;
-    } else {
-        argv[n++] = t->path;
-    }
-    const int files[2] = {session->arena.inputs, session->arena.outputs};
-    if (!attest_process_start(&session->process, (char *const *)(uintptr_t)argv, files, 1)) {
-        outcome->ending = ATTEST_ENDING_TROUBLE;
-        snprintf(outcome->text, sizeof outcome->text, "%s cannot be started", options->worker);
-        return 0;
-    }
-    session->alive = 1;
-    return 1;
+    const char *const python[] = {t->interpreter, "-B",        t->worker_script,
+                                  t->path,        t->function, NULL};
+    const char *const program[] = {t->path, NULL};
+    return attest_session_launch(session, "exec",
+                                 t->kind == ATTEST_TARGET_PYTHON ? python : program, outcome);
 }
 
 int attest_protocol_start(attest_session *session, attest_outcome *outcome) {
@@ -206,7 +234,7 @@ int attest_protocol_start(attest_session *session, attest_outcome *outcome) {
                               "/proc/self/fd/4", "outputs", "/proc/self/fd/5", "validate",
                               session->options->validate);
     if (!send_line(session, start)) {
-        attest_session_bury(session, ATTEST_WAIT_ENDED, NULL, outcome);
+        attest_session_reap(session, ATTEST_WAIT_ENDED, NULL, outcome);
         return 0;
     }
     json_t *answer = receive_line(session, seconds, NULL, outcome);
@@ -215,24 +243,22 @@ int attest_protocol_start(attest_session *session, attest_outcome *outcome) {
     }
     int fine = json_integer_value(json_object_get(answer, "protocol")) == 1 &&
                only_keys(session, answer, "protocol message");
-    copy_text(answer, "message", session->notes, sizeof session->notes);
     json_decref(answer);
     if (!fine) {
         return broken(session, outcome, "it does not speak protocol 1");
     }
     if (!send_line(session, json_pack("{s:s}", "cmd", "declare"))) {
-        attest_session_bury(session, ATTEST_WAIT_ENDED, NULL, outcome);
+        attest_session_reap(session, ATTEST_WAIT_ENDED, NULL, outcome);
         return 0;
     }
     answer = receive_line(session, seconds, NULL, outcome);
     if (answer == NULL) {
         return 0;
     }
-    const char *why = "";
-    char refusal[ATTEST_MESSAGE_BYTES] = "";
+    char why[ATTEST_MESSAGE_BYTES] = "", refusal[ATTEST_REASON_BYTES] = "";
     copy_text(answer, "message", refusal, sizeof refusal);
     fine = only_keys(session, answer, "kernel message");
-    fine = fine && json_object_get(answer, "kernel") && accept_kernel(session, answer, &why);
+    fine = fine && json_object_get(answer, "kernel") && accept_kernel(session, answer, why);
     json_decref(answer);
     if (!fine) {
         return broken(session, outcome, why[0] ? why : refusal[0] ? refusal : "no kernel declared");
@@ -261,8 +287,8 @@ static json_t *problem_json(const attest_stage *stage) {
         if (p.features >> bit & 1) {
             char unknown[16];
             snprintf(unknown, sizeof unknown, "bit-%d", bit);
-            json_array_append_new(features, json_string(bit < 12 ? attest_feature_table[bit]
-                                                                 : unknown));
+            json_array_append_new(features,
+                                  json_string(bit < 12 ? attest_feature_table[bit] : unknown));
         }
     }
     for (int slot = 0; slot < ATTEST_SLOT_WORKSPACE; slot++) {
@@ -283,9 +309,9 @@ static json_t *problem_json(const attest_stage *stage) {
         json_object_set_new(problem, "softcap", softcap ? softcap : json_string("inf"));
     }
     if (p.features & ATTEST_WINDOW) {
-        json_object_set_new(problem, "window",
-                            json_pack("[I,I]", (json_int_t)p.window_left,
-                                      (json_int_t)p.window_right));
+        json_object_set_new(
+            problem, "window",
+            json_pack("[I,I]", (json_int_t)p.window_left, (json_int_t)p.window_right));
     }
     if (p.features & ATTEST_WINDOW_SIZE) {
         json_object_set_new(problem, "window_size", json_integer((json_int_t)p.window_size));
@@ -322,18 +348,17 @@ void attest_protocol_call(attest_session *session, enum attest_call_kind kind,
                             kind == ATTEST_CALL_SUPPORTS ? "supports" : "forward", "problem",
                             problem_json(stage));
     if (run == NULL || !send_line(session, run)) {
-        attest_session_bury(session, ATTEST_WAIT_ENDED, stage, outcome);
+        attest_session_reap(session, ATTEST_WAIT_ENDED, stage, outcome);
         return;
     }
-    json_t *answer =
-        receive_line(session, session->options->call_seconds, stage, outcome);
+    json_t *answer = receive_line(session, session->options->call_seconds, stage, outcome);
     if (answer == NULL) {
         return;
     }
     int status = status_of(json_string_value(json_object_get(answer, "status")));
     int fine = status >= 0 && json_integer_value(json_object_get(answer, "seq")) == sequence &&
                only_keys(session, answer, "seq status message");
-    char message[ATTEST_MESSAGE_BYTES] = "";
+    char message[ATTEST_REASON_BYTES] = "";
     copy_text(answer, "message", message, sizeof message);
     json_decref(answer);
     if (!fine) {

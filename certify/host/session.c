@@ -9,14 +9,37 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "certify/host/launch.h"
 #include "certify/host/symbol.h"
 
 int attest_session_open(attest_session *session, const attest_target *target,
                         const attest_host_options *options) {
     *session = (attest_session){.target = target, .options = options};
-    session->process = (attest_process){
-        .control = -1, .log = -1, .most_shared_bytes = options->memory_bytes};
+    session->process =
+        (attest_process){.control = -1, .log = -1, .most_shared_bytes = options->memory_bytes};
     return attest_arena_open(&session->arena);
+}
+
+int attest_session_launch(attest_session *session, const char *mode, const char *const program[],
+                          attest_outcome *outcome) {
+    const int files[2] = {session->arena.inputs, session->arena.outputs};
+    char why[ATTEST_MESSAGE_BYTES];
+    uint32_t protections = 0;
+    const attest_wait wait =
+        attest_launch(&session->process, session->options, mode, program, files, &protections, why);
+    if (wait == ATTEST_WAIT_GOT) {
+        session->protections = session->loaded ? session->protections & protections : protections;
+        session->alive = 1;
+        return 1;
+    }
+    if (session->process.pid != 0) {
+        attest_session_reap(session, wait, NULL, outcome);
+    }
+    if (outcome->ending != ATTEST_ENDING_INTERRUPTED) {
+        outcome->ending = ATTEST_ENDING_TROUBLE;
+        attest_tell(outcome, "%s", why[0] ? why : "attest-worker does not start");
+    }
+    return 0;
 }
 
 void attest_session_close(attest_session *session) {
@@ -54,9 +77,18 @@ static void attribute_address(const attest_crash *crash, const attest_stage *sta
                     crash->address < 4096 ? " (a NULL pointer?)" : "");
         return;
     }
-    const char *name = attest_slot_name(slot);
     const attest_place *p = &stage->place[slot];
-    const uint64_t at = offset & (ATTEST_SLOT_BYTES - 1);
+    const uint64_t at = offset & (ATTEST_SLOT_BYTES - 1), last = p->data_offset + p->data_bytes;
+    /* Far behind one tensor is before the next: an offset that overflowed. */
+    const int next = slot + 1;
+    const attest_place *after = next < ATTEST_SLOTS ? &stage->place[next] : NULL;
+    if (after != NULL && after->present && at > last && ATTEST_SLOT_BYTES - at < at - last) {
+        outcome->requirement = next == ATTEST_SLOT_WORKSPACE ? "MEM-05" : "MEM-01";
+        attest_tell(outcome, "%s %s, %" PRIu64 " bytes before its first", verb,
+                    attest_slot_name(next), ATTEST_SLOT_BYTES - at + after->data_offset);
+        return;
+    }
+    const char *name = attest_slot_name(slot);
     outcome->requirement = slot == ATTEST_SLOT_WORKSPACE ? "MEM-05" : "MEM-01";
     if (!p->present) {
         attest_tell(outcome, "%s %s, which is not an operand of this problem", verb, name);
@@ -83,8 +115,8 @@ static void add_instruction(attest_session *session, const attest_crash *crash,
     }
     if (offset != session->symbol_offset) {
         session->symbol_offset = offset;
-        attest_source_line(session->options->worker, session->options->stop, session->target->path,
-                           offset, session->symbol, sizeof session->symbol);
+        attest_source_line(session->options, session->target->path, offset, session->symbol,
+                           sizeof session->symbol);
     }
     size_t used = strlen(outcome->text);
     snprintf(outcome->text + used, sizeof outcome->text - used, ", in %s (object+0x%" PRIx64 ")",
@@ -118,7 +150,7 @@ static void describe_death(attest_session *session, const attest_stage *stage,
     add_instruction(session, &crash, outcome);
 }
 
-void attest_session_bury(attest_session *session, attest_wait wait, const attest_stage *stage,
+void attest_session_reap(attest_session *session, attest_wait wait, const attest_stage *stage,
                          attest_outcome *outcome) {
     attest_process_end(&session->process, wait == ATTEST_WAIT_ENDED ? 1.0 : 0.0);
     session->alive = 0;
@@ -129,7 +161,8 @@ void attest_session_bury(attest_session *session, attest_wait wait, const attest
         break;
     case ATTEST_WAIT_EXPIRED:
         outcome->ending = ATTEST_ENDING_TIMED_OUT;
-        attest_tell(outcome, "no answer within %g s", session->options->call_seconds);
+        attest_tell(outcome, "no answer within %g s (%s)", session->waited_seconds,
+                    stage != NULL ? "--call-time" : "--load-time: imports count, too");
         break;
     case ATTEST_WAIT_CROWDED:
         outcome->ending = ATTEST_ENDING_STOPPED;

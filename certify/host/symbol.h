@@ -4,13 +4,12 @@
 #ifndef ATTEST_SYMBOL_H
 #define ATTEST_SYMBOL_H
 
-#include <signal.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* "function at file.c:12", or an empty text. `worker` is the path of attest-worker, `stop` may be
- * NULL. */
-void attest_source_line(const char *worker, const volatile sig_atomic_t *stop, const char *object,
-                        uint64_t offset, char *text, size_t size);
+#include "certify/host/options.h"
+
+/* "function at file.c:12", or an empty text. */
+void attest_source_line(const attest_host_options *options, const char *object, uint64_t offset,
+                        char *text, size_t size);
 
 #endif

@@ -40,6 +40,13 @@ static int builtin(attest_target *target, const char *name, char *why) {
     return 1;
 }
 
+/* What Python would import: names with dots between them. */
+static int is_module(const char *name) {
+    return name[0] != '.' &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                             "0123456789_.")] == '\0';
+}
+
 /* The first python3 in PATH that is a program: wrapper scripts start processes of their own, which
  * the sandbox does not allow. */
 static int find_python(char path[ATTEST_PATH_BYTES]) {
@@ -68,24 +75,29 @@ static int find_python(char path[ATTEST_PATH_BYTES]) {
 }
 
 static int python(attest_target *target, const char *rest, char *why) {
-    static const char *const places[] = {"python/attest_worker.py",
-                                         "../lib/attest/attest_worker.py",
-                                         "../../certify/python/attest_worker.py", NULL};
+    static const char *const places[] = {"python/attest_attention/worker.py",
+                                         "../lib/attest/python/attest_attention/worker.py",
+                                         "../../worker.py", NULL};
     const char *colon = strrchr(rest, ':');
     if (colon == NULL || colon == rest || strlen(colon + 1) >= sizeof target->function ||
         colon[1] == '\0') {
-        snprintf(why, ATTEST_MESSAGE_BYTES, "py: wants FILE:FUNCTION");
+        snprintf(why, ATTEST_MESSAGE_BYTES, "py: wants FILE:FUNCTION or MODULE:FUNCTION");
         return 0;
     }
     snprintf(target->function, sizeof target->function, "%s", colon + 1);
     char file[ATTEST_PATH_BYTES];
     snprintf(file, sizeof file, "%.*s", (int)(colon - rest), rest);
     if (realpath(file, target->path) == NULL) {
-        snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s: no such file", file);
-        return 0;
+        const size_t length = strlen(file);
+        const int looks_like_file = length > 3 && strcmp(file + length - 3, ".py") == 0;
+        if (!is_module(file) || looks_like_file) {
+            snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s: no such file", file);
+            return 0;
+        }
+        snprintf(target->path, sizeof target->path, "%s", file);
     }
     if (!attest_find_own(target->worker_script, places)) {
-        snprintf(why, ATTEST_MESSAGE_BYTES, "attest_worker.py is not beside the program");
+        snprintf(why, ATTEST_MESSAGE_BYTES, "attest_attention/worker.py is not beside the program");
         return 0;
     }
     if (!find_python(target->interpreter)) {

@@ -18,7 +18,7 @@ typedef struct attest_target {
     char text[ATTEST_PATH_BYTES]; /* as given */
     char path[ATTEST_PATH_BYTES]; /* of the object, the program or the Python file */
     char function[128];
-    char worker_script[ATTEST_PATH_BYTES]; /* attest_worker.py */
+    char worker_script[ATTEST_PATH_BYTES]; /* attest_attention/worker.py */
     char interpreter[ATTEST_PATH_BYTES];
 } attest_target;
 

@@ -55,7 +55,7 @@ static int slight(double expected, double actual) {
            fabs(actual - expected) <= 0x1p-6 * fmax(fabs(expected), 0x1p-4);
 }
 
-void attest_clue_add(const attest_bench *bench, attest_clue_row *row, const int64_t place[4],
+void attest_clue_add(const attest_workbench *bench, attest_clue_row *row, const int64_t place[4],
                      int in_lse, double expected, double actual, attest_result *result) {
     if (*row == ATTEST_CLUE_ROW_UNKNOWN) {
         *row = row_of(&bench->normal, place);

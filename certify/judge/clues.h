@@ -3,7 +3,7 @@
 #ifndef ATTEST_CLUES_H
 #define ATTEST_CLUES_H
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 
 /* What is known of the row of an element; found out at its first wrong element. */
 typedef enum attest_clue_row {
@@ -14,7 +14,7 @@ typedef enum attest_clue_row {
 } attest_clue_row;
 
 /* One more wrong element, at [b,h,i,c] of o or [b,h,i] of lse. */
-void attest_clue_add(const attest_bench *bench, attest_clue_row *row, const int64_t place[4],
+void attest_clue_add(const attest_workbench *bench, attest_clue_row *row, const int64_t place[4],
                      int in_lse, double expected, double actual, attest_result *result);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define POSITIONAL (ATTEST_CAUSAL | ATTEST_WINDOW | ATTEST_WINDOW_SIZE | ATTEST_ALIBI)
 
-int attest_source_take(attest_source *source, const attest_bench *bench) {
+int attest_source_take(attest_source *source, const attest_workbench *bench) {
     *source = (attest_source){.problem = bench->stage.problem, .normal = bench->normal};
     for (int slot = 0; slot < ATTEST_INPUT_SLOTS; slot++) {
         attest_tensor *t = attest_slot_tensor(&source->problem, slot);
@@ -39,7 +39,8 @@ static int64_t source_entry(const attest_source *source, const attest_part *part
     return (b + part->entry) % source->normal.batch;
 }
 
-static void copy_main(attest_bench *bench, const attest_source *source, const attest_part *part) {
+static void copy_main(attest_workbench *bench, const attest_source *source,
+                      const attest_part *part) {
     const attest_problem *to = &bench->stage.problem, *from = &source->problem;
     const attn_normal *n = &bench->normal;
     for (int64_t b = 0; b < n->batch; b++) {
@@ -70,7 +71,8 @@ static int64_t source_index(const attest_source *source, const attest_part *part
     return axis == 0 ? source_entry(source, part, index) : axis == 2 ? index + part->row : index;
 }
 
-static void copy_mask(attest_bench *bench, const attest_source *source, const attest_part *part) {
+static void copy_mask(attest_workbench *bench, const attest_source *source,
+                      const attest_part *part) {
     const attest_tensor *to = &bench->stage.problem.mask, *from = &source->problem.mask;
     const uint32_t pad = ATTEST_MAX_RANK - to->rank;
     int64_t n[ATTEST_MAX_RANK], at[ATTEST_MAX_RANK];
@@ -96,7 +98,8 @@ static void copy_mask(attest_bench *bench, const attest_source *source, const at
     }
 }
 
-static void copy_rest(attest_bench *bench, const attest_source *source, const attest_part *part) {
+static void copy_rest(attest_workbench *bench, const attest_source *source,
+                      const attest_part *part) {
     const attest_problem *to = &bench->stage.problem, *from = &source->problem;
     const attn_normal *n = &bench->normal;
     for (int64_t h = 0; h < n->q_heads; h++) {
@@ -124,7 +127,7 @@ static void copy_rest(attest_bench *bench, const attest_source *source, const at
     }
 }
 
-int attest_derive(attest_bench *bench, const attest_case *c, const attest_source *source,
+int attest_derive(attest_workbench *bench, const attest_case *c, const attest_source *source,
                   const attest_part *part, attest_result *result) {
     attest_case derived = *c;
     derived.batch = part->entries;
@@ -133,7 +136,7 @@ int attest_derive(attest_bench *bench, const attest_case *c, const attest_source
     if ((c->features & POSITIONAL) && (bench->session.info.features & ATTEST_OFFSETS)) {
         derived.features |= ATTEST_OFFSETS;
     }
-    if (!attest_bench_build(bench, &derived, result)) {
+    if (!attest_workbench_build(bench, &derived, result)) {
         return 0;
     }
     copy_main(bench, source, part);
@@ -144,14 +147,15 @@ int attest_derive(attest_bench *bench, const attest_case *c, const attest_source
     for (int64_t b = 0; (c->features & POSITIONAL) && b < part->entries; b++) {
         const int64_t e = source_entry(source, part, b);
         if (attn_offset(&bench->normal, b) != attn_offset(&source->normal, e) + part->row) {
-            attest_result_mistrust(result, "this part needs offsets, which the kernel does not take");
+            attest_result_mistrust(result,
+                                   "this part needs offsets, which the kernel does not take");
             return 0;
         }
     }
     return 1;
 }
 
-int64_t attest_part_differs(const attest_bench *bench, const attest_kept *whole,
+int64_t attest_part_differs(const attest_workbench *bench, const attest_kept *whole,
                             const attest_source *source, const attest_part *part, int64_t *first) {
     attest_kept now = attest_keep(bench);
     const attn_normal *n = &bench->normal;
@@ -167,7 +171,8 @@ int64_t attest_part_differs(const attest_bench *bench, const attest_kept *whole,
                     (source_entry(source, part, b) * n->q_heads + h) * source->normal.queries + i +
                     part->row;
                 const size_t bytes = (size_t)n->value_size * sizeof *now.o;
-                if (memcmp(now.o + row * n->value_size, whole->o + there * n->value_size, bytes) != 0 ||
+                if (memcmp(now.o + row * n->value_size, whole->o + there * n->value_size, bytes) !=
+                        0 ||
                     (now.lse_count > 0 && now.lse[row] != whole->lse[there])) {
                     *first = differing++ == 0 ? row : *first;
                 }

@@ -6,7 +6,7 @@
 #ifndef ATTEST_DERIVE_H
 #define ATTEST_DERIVE_H
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 
 /* Inputs of a staged case, copied; `problem` has pointers to the copies and no outputs. */
 typedef struct attest_source {
@@ -15,7 +15,7 @@ typedef struct attest_source {
     void *owned[ATTEST_INPUT_SLOTS];
 } attest_source;
 
-int attest_source_take(attest_source *source, const attest_bench *bench);
+int attest_source_take(attest_source *source, const attest_workbench *bench);
 void attest_source_free(attest_source *source);
 
 /* Row i of entry b of the part is row i + row of entry (b + entry) mod B of the source. */
@@ -26,15 +26,15 @@ typedef struct attest_part {
 } attest_part;
 
 /*
- * Stages the part. The position of its rows is kept by explicit offsets where the kernel takes them,
- * else by the profile's default if that happens to fit. 1, or 0 with the result filled (a verdict,
- * or mistrusted where the part cannot be said to this kernel).
+ * Stages the part. The position of its rows is kept by explicit offsets where the kernel takes
+ * them, else by the profile's default if that happens to fit. 1, or 0 with the result filled (a
+ * verdict, or mistrusted where the part cannot be said to this kernel).
  */
-int attest_derive(attest_bench *bench, const attest_case *c, const attest_source *source,
+int attest_derive(attest_workbench *bench, const attest_case *c, const attest_source *source,
                   const attest_part *part, attest_result *result);
 
 /* How many rows of the part differ in a bit from the source's outputs; the first is at *first. */
-int64_t attest_part_differs(const attest_bench *bench, const attest_kept *whole,
+int64_t attest_part_differs(const attest_workbench *bench, const attest_kept *whole,
                             const attest_source *source, const attest_part *part, int64_t *first);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #include "certify/judge/clues.h"
-#include "certify/judge/meaning.h"
+#include "certify/judge/second.h"
+#include "certify/judge/sensitivity.h"
 #include "certify/plan/data.h"
 #include "reference/oracle/oracle.h"
 
@@ -18,12 +19,12 @@ typedef struct tally {
 
 /* The worst element decides what is reported; a wrong kind (NaN for a number) is worse than any
  * distance. */
-static void judge_element(const attest_bench *bench, const attn_enclosure *e, double actual, int in_lse,
-                          const int64_t place[4], tally *t, attest_result *result) {
+static void judge_element(const attest_workbench *bench, const attn_enclosure *e, double actual,
+                          int in_lse, const int64_t place[4], tally *t, attest_result *result) {
     double ratio = 0;
     int verdict = attn_judge(e, actual, &ratio);
     if (verdict == ATTN_NO_VERDICT) {
-        t->no_radius += e->kind == ATTN_NO_RADIUS;
+        t->no_radius += e->kind != ATTN_OUT_OF_DOMAIN;
         t->out_of_domain += e->kind == ATTN_OUT_OF_DOMAIN;
         return;
     }
@@ -53,12 +54,13 @@ static void judge_element(const attest_bench *bench, const attn_enclosure *e, do
 }
 
 /* Where the model bounds nothing, weights still are weights: the output is a mean of what the row
- * sees, but for rounding. An element beyond that is judged, any other is not. Only where the maximum
- * is one of the scores it is taken from: scaled apart, it may be off by more than exp can take. */
-static void judge_by_hull(const attest_bench *bench, const int64_t at[4], double actual,
+ * sees, but for rounding. An element beyond that is judged, any other is not. Only where the
+ * maximum is one of the scores it is taken from: scaled apart, it may be off by more than exp can
+ * take. */
+static void judge_by_hull(const attest_workbench *bench, const int64_t at[4], double actual,
                           attn_enclosure *e) {
     double low, high;
-    if (attest_bench_model(bench)->shift_roundings > 0 ||
+    if (attest_workbench_model(bench)->shift_roundings > 0 ||
         !attest_hull(&bench->normal, at[0], at[1], at[2], at[3], &low, &high)) {
         return;
     }
@@ -68,7 +70,7 @@ static void judge_by_hull(const attest_bench *bench, const int64_t at[4], double
     }
 }
 
-static void judge_row(attest_bench *bench, const int64_t at[3], const attn_enclosure *o,
+static void judge_row(attest_workbench *bench, const int64_t at[3], const attn_enclosure *o,
                       const attn_enclosure *lse, tally *t, attest_result *result) {
     const attest_problem *p = &bench->stage.problem;
     t->row = ATTEST_CLUE_ROW_UNKNOWN;
@@ -87,7 +89,7 @@ static void judge_row(attest_bench *bench, const int64_t at[3], const attn_enclo
     }
 }
 
-static void conclude(const attest_bench *bench, const tally *t, attest_result *result) {
+static void conclude(const attest_workbench *bench, const tally *t, attest_result *result) {
     result->outside = t->outside;
     result->keys_seen = t->seen > 0 ? (double)t->shown / (double)t->seen : -1;
     if (t->outside > 0) {
@@ -97,7 +99,7 @@ static void conclude(const attest_bench *bench, const tally *t, attest_result *r
         attest_result_bad(result, ATTEST_FAIL, id, 0,
                           "%lld of %lld elements are outside the radius of model %s",
                           (long long)t->outside, (long long)(t->outside + t->inside),
-                          attest_bench_model(bench)->name);
+                          attest_workbench_model(bench)->name);
         return;
     }
     if (t->inside > 0) {
@@ -114,10 +116,10 @@ static void conclude(const attest_bench *bench, const tally *t, attest_result *r
     }
 }
 
-/* `list`: the rows to judge, or NULL for as many as the budget allows, evenly spaced. `loss_rows`: on
- * about so many it is asked what a lost key would show. */
-static void judge(attest_bench *bench, int64_t budget, const attest_sample *list, int64_t loss_rows,
-                  attest_result *result) {
+/* `list`: the rows to judge, or NULL for as many as the budget allows, evenly spaced. `loss_rows`:
+ * on about so many it is asked what a lost key would show. */
+static void judge(attest_workbench *bench, int64_t budget, const attest_sample *list,
+                  int64_t loss_rows, attest_result *result) {
     const attn_normal *n = &bench->normal;
     const int64_t rows = n->batch * n->q_heads * n->queries;
     const int64_t work = n->keys * (n->head_size + n->value_size) + 1;
@@ -128,6 +130,12 @@ static void judge(attest_bench *bench, int64_t budget, const attest_sample *list
     attn_enclosure lse;
     char why[ATTEST_MESSAGE_BYTES] = "";
     tally t = {0};
+    attest_second second = {0};
+    if (bench->second_oracle) {
+        attest_second_open(&second, bench);
+        bench->second_judged += second.ready;
+        bench->first_alone += !second.ready;
+    }
     for (int64_t r = 0; o != NULL && r < judged; r++) {
         const int64_t row = list != NULL ? list->rows[r]
                             : judged > 1 ? r * (rows - 1) / (judged - 1)
@@ -135,9 +143,13 @@ static void judge(attest_bench *bench, int64_t budget, const attest_sample *list
         const int64_t at[3] = {row / (n->q_heads * n->queries), row / n->queries % n->q_heads,
                                row % n->queries};
         int64_t seen = 0, shown = 0;
-        if (attn_oracle_row(n, attest_bench_model(bench), at[0], at[1], at[2], o, &lse, why) !=
+        if (attn_oracle_row(n, attest_workbench_model(bench), at[0], at[1], at[2], o, &lse, why) !=
             ATTEST_OK) {
             attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: oracle: %s", why);
+            break;
+        }
+        if (second.ready && !attest_second_replace(&second, n, row, o, &lse)) {
+            attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: the two oracles disagree");
             break;
         }
         judge_row(bench, at, o, &lse, &t, result);
@@ -153,20 +165,21 @@ static void judge(attest_bench *bench, int64_t budget, const attest_sample *list
         attest_result_bad(result, ATTEST_ERROR, NULL, 0, "attest: not enough memory");
     }
     free(o);
+    attest_second_close(&second);
     if (!attest_verdict_is_bad(result->verdict)) {
         conclude(bench, &t, result);
-        attest_bench_examine(bench, NULL, result);
+        attest_workbench_examine(bench, NULL, result);
     }
 }
 
-void attest_judge(attest_bench *bench, int64_t budget, attest_result *result) {
+void attest_judge(attest_workbench *bench, int64_t budget, attest_result *result) {
     judge(bench, budget, NULL, 8, result);
 }
 
-void attest_judge_values(attest_bench *bench, int64_t budget, attest_result *result) {
+void attest_judge_values(attest_workbench *bench, int64_t budget, attest_result *result) {
     judge(bench, budget, NULL, 0, result);
 }
 
-void attest_judge_rows(attest_bench *bench, const attest_sample *rows, attest_result *result) {
+void attest_judge_rows(attest_workbench *bench, const attest_sample *rows, attest_result *result) {
     judge(bench, 0, rows, 1, result);
 }

@@ -6,7 +6,7 @@
 #ifndef ATTEST_JUDGE_H
 #define ATTEST_JUDGE_H
 
-#include "certify/host/bench.h"
+#include "certify/host/workbench.h"
 #include "certify/judge/sample.h"
 
 /*
@@ -15,12 +15,12 @@
  * with more work than `budget` multiplications (0: no limit) is judged on a fixed choice of rows
  * that has the first, the last, and rows spread between.
  */
-void attest_judge(attest_bench *bench, int64_t budget, attest_result *result);
+void attest_judge(attest_workbench *bench, int64_t budget, attest_result *result);
 
 /* The same without asking what a lost key would show: for cases that are about something else. */
-void attest_judge_values(attest_bench *bench, int64_t budget, attest_result *result);
+void attest_judge_values(attest_workbench *bench, int64_t budget, attest_result *result);
 
 /* Judges the rows of a sample. */
-void attest_judge_rows(attest_bench *bench, const attest_sample *rows, attest_result *result);
+void attest_judge_rows(attest_workbench *bench, const attest_sample *rows, attest_result *result);
 
 #endif

@@ -18,8 +18,8 @@ static unsigned char *open_file(int *file, const char *name, uint64_t bytes, int
     if (*file < 0 || ftruncate(*file, (off_t)bytes) != 0) {
         return NULL;
     }
-    void *base = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                      *file, 0);
+    void *base =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *file, 0);
     if (base == MAP_FAILED || fcntl(*file, F_ADD_SEALS, seals) != 0) {
         return NULL;
     }
@@ -88,7 +88,8 @@ unsigned char *attest_arena_at(const attest_arena *arena, int slot, uint64_t off
 
 /* NaNs of every width that differ from each other, so that a copy from elsewhere shows. */
 unsigned char attest_pattern_nan_byte(uint64_t at) {
-    return (unsigned char)(at % 8 ? 0xff : 0x81 | at * 37 >> 3); /* 0xff81 and up: NaN as BF16 too */
+    return (unsigned char)(at % 8 ? 0xff
+                                  : 0x81 | at * 37 >> 3); /* 0xff81 and up: NaN as BF16 too */
 }
 
 void attest_pattern_fill(unsigned char *bytes, uint64_t count, attest_pattern pattern) {

@@ -13,6 +13,10 @@
 #include "certify/worker/slots.h"
 #include "certify/worker/wire.h"
 
+/* The largest tensor: three elements of 8 bytes, 2^31 and a little apart, and the pages around
+ * them. */
+#define ATTEST_MOST_TENSOR_BYTES (ATTEST_SLOT_BYTES / 4 * 3)
+
 typedef struct attest_arena {
     int inputs, outputs; /* memory files */
     unsigned char *input_base, *output_base;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "certify/plan/data.h"
+#include "certify/plan/placed.h"
 #include "reference/problem/normal.h"
 
 /* Axis order in memory, outermost first, and what each axis is stretched by. */
@@ -149,7 +150,7 @@ static int place_all(attest_stage *stage, uint32_t alignment, attest_fence fence
             continue;
         }
         uint64_t bytes = attest_extent_bytes(t);
-        if (bytes > ATTEST_SLOT_BYTES / 2) {
+        if (bytes > ATTEST_MOST_TENSOR_BYTES) {
             return 0;
         }
         stage->place[slot] =
@@ -161,6 +162,14 @@ static int place_all(attest_stage *stage, uint32_t alignment, attest_fence fence
     return 1;
 }
 
+static void fill_operand(const attest_tensor *t, int64_t recipe, const attest_case *c, int slot) {
+    if (recipe >= ATTEST_RECIPE_BELL) {
+        attest_fill_placed(t, (attest_recipe)recipe, c, slot);
+    } else {
+        attest_fill_values(t, (attest_recipe)recipe, c, slot);
+    }
+}
+
 /* Gaps hold NaN: one that reaches a result shows. */
 static void fill_inputs(attest_stage *stage, const attest_case *c) {
     const attest_problem *p = &stage->problem;
@@ -169,15 +178,19 @@ static void fill_inputs(attest_stage *stage, const attest_case *c) {
             attest_arena_fill(stage->arena, slot, &stage->place[slot], ATTEST_PATTERN_NAN);
         }
     }
-    attest_fill_values(&p->q, (attest_recipe)c->qk, c, ATTEST_SLOT_Q);
-    attest_fill_values(&p->k, (attest_recipe)c->qk, c, ATTEST_SLOT_K);
-    attest_fill_values(&p->v, (attest_recipe)c->v, c, ATTEST_SLOT_V);
+    fill_operand(&p->q, c->qk, c, ATTEST_SLOT_Q);
+    fill_operand(&p->k, c->qk, c, ATTEST_SLOT_K);
+    fill_operand(&p->v, c->v, c, ATTEST_SLOT_V);
+    if (c->unseen != ATTEST_UNSEEN_PLAIN) {
+        attest_fill_unseen(&p->k, c);
+        attest_fill_unseen(&p->v, c);
+    }
     if (p->mask.dtype) {
         attest_fill_mask(&p->mask, c);
     }
     if (p->sinks.dtype) {
-        attest_fill_values(&p->sinks, c->qk >= ATTEST_RECIPE_BELL ? ATTEST_RECIPE_BELL
-                                                                  : ATTEST_RECIPE_COARSE,
+        attest_fill_values(&p->sinks,
+                           c->qk >= ATTEST_RECIPE_BELL ? ATTEST_RECIPE_BELL : ATTEST_RECIPE_COARSE,
                            c, ATTEST_SLOT_SINKS);
     }
     if (p->slopes.dtype) {
@@ -251,7 +264,7 @@ int attest_stage_workspace(attest_stage *stage, uint64_t bytes, attest_fence fen
     attest_place *p = &stage->place[ATTEST_SLOT_WORKSPACE];
     *p = (attest_place){0};
     stage->problem.workspace_bytes = bytes;
-    if (bytes > ATTEST_SLOT_BYTES / 2) {
+    if (bytes > ATTEST_MOST_TENSOR_BYTES) {
         return 0;
     }
     if (bytes > 0) {
@@ -286,8 +299,8 @@ static void fill_elements(unsigned char *data, const attest_tensor *t, attest_pa
         for (int64_t b = 0; b < t->shape[1]; b++) {
             for (int64_t c = 0; c < (t->rank > 2 ? t->shape[2] : 1); c++) {
                 for (int64_t d = 0; d < (t->rank > 3 ? t->shape[3] : 1); d++) {
-                    const int64_t at = a * t->stride[0] + b * t->stride[1] + c * t->stride[2] +
-                                       d * t->stride[3];
+                    const int64_t at =
+                        a * t->stride[0] + b * t->stride[1] + c * t->stride[2] + d * t->stride[3];
                     attest_pattern_fill(data + at * bytes, (uint64_t)bytes, pattern);
                 }
             }

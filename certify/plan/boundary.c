@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-const char *const attest_axis_table[] = {"keys",  "queries", "head size", "value size",
-                                         "heads", "batch",   NULL};
+const char *const attest_axis_table[] = {"keys",  "queries", "head size", "value size", "heads",
+                                         "batch", "group",   "threads",   NULL};
 
 void attest_boundary_add(attest_boundaries *all, attest_axis axis, int64_t at, int64_t period) {
     int of_axis = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* boundary.h - lengths at which a kernel was seen to do something else. discover.h finds them, a plan
- * puts cases beside them, a report prints them. */
+/* boundary.h - lengths at which a kernel was seen to do something else. discover.h finds them, a
+ * plan puts cases beside them, a report prints them. */
 #ifndef ATTEST_BOUNDARY_H
 #define ATTEST_BOUNDARY_H
 
@@ -13,6 +13,8 @@ typedef enum attest_axis {
     ATTEST_AXIS_VALUE_SIZE,
     ATTEST_AXIS_HEADS,
     ATTEST_AXIS_BATCH,
+    ATTEST_AXIS_GROUP,
+    ATTEST_AXIS_THREADS,
     ATTEST_AXES
 } attest_axis;
 
@@ -45,8 +47,9 @@ int attest_boundary_lengths(const attest_boundaries *boundaries, attest_axis axi
                             int room);
 
 /*
- * Reads boundaries off what was seen at each of the lengths first, first + 1, ...: equal numbers are
- * equal behaviour. Returns the period of the upper half: 1 if nothing changes there, 0 if it has none.
+ * Reads boundaries off what was seen at each of the lengths first, first + 1, ...: equal numbers
+ * are equal behaviour. Returns the period of the upper half: 1 if nothing changes there, 0 if it
+ * has none.
  */
 int64_t attest_boundaries_read(const uint64_t *seen, int64_t count, int64_t first, attest_axis axis,
                                attest_boundaries *all);

@@ -22,17 +22,18 @@ typedef struct field {
     int count;
 } field;
 
-static const char *const layouts[] = {"dense", "tokens", "padded", "broadcast",
-                                      "spread", "huge"};
+static const char *const layouts[] = {"dense", "tokens", "padded", "broadcast", "spread", "huge"};
 _Static_assert(sizeof layouts / sizeof *layouts == ATTEST_LAYOUTS, "a name for each layout");
-static const char *const recipes[] = {"coarse", "fine", "peaked", "zero", "one",
-                                      "unit",   "key",  "huge",   "tiny", "large", "small",
-                                      "bell",   "wide", "below",  "twins", "alike", "mixed",
-                                      "rise",   "holes"};
+static const char *const recipes[] = {"coarse", "fine",   "peaked", "zero",  "one",   "unit",
+                                      "key",    "huge",   "tiny",   "large", "small", "bell",
+                                      "wide",   "below",  "twins",  "alike", "mixed", "rise",
+                                      "holes",  "needle", "steep"};
 _Static_assert(sizeof recipes / sizeof *recipes == ATTEST_RECIPES, "a name for each recipe");
 static const char *const masks[] = {"random", "sparse",       "single",     "triangle",
                                     "head",   "none-visible", "all-visible"};
 static const char *const lists[] = {"full", "ragged", "zero", "one", "negative", "far"};
+static const char *const unseens[] = {"plain", "nan", "largest"};
+_Static_assert(sizeof unseens / sizeof *unseens == ATTEST_UNSEENS, "a name for each");
 #define COUNT(list) ((int)(sizeof list / sizeof *list))
 
 #define AT(member) offsetof(attest_case, member)
@@ -65,6 +66,7 @@ static const field fields[] = {
     {"qk", AT(qk), NAME, recipes, COUNT(recipes)},
     {"v", AT(v), NAME, recipes, COUNT(recipes)},
     {"base", AT(base), SIZE, NULL, 0},
+    {"unseen", AT(unseen), NAME, unseens, COUNT(unseens)},
     {"threads", AT(threads), SIZE, NULL, 0},
     {"p0", AT(parameter[0]), SIZE, NULL, 0},
     {"p1", AT(parameter[1]), SIZE, NULL, 0},
@@ -160,7 +162,9 @@ size_t attest_case_print(const attest_case *c, char line[ATTEST_LINE_BYTES]) {
     for (int i = 0; i < COUNT(fields) && used < ATTEST_LINE_BYTES; i++) {
         const field *f = &fields[i];
         const unsigned char *at = (const unsigned char *)c + f->offset;
-        if (memcmp(at, (const unsigned char *)&plain + f->offset, field_bytes(f->kind)) != 0) {
+        const int told = f->offset == AT(scale) && (c->features & ATTEST_SCALE);
+        if (told ||
+            memcmp(at, (const unsigned char *)&plain + f->offset, field_bytes(f->kind)) != 0) {
             char value[256];
             print_value(f, at, value, sizeof value);
             used += (size_t)snprintf(line + used, ATTEST_LINE_BYTES - used, "%s%s=%s",
@@ -223,8 +227,8 @@ static int parse_value(const field *f, unsigned char *at, const char *value) {
         memcpy(at, &real, sizeof real);
         return end != value && !*end;
     }
-    int64_t integer = f->kind == NAME ? find_name(f->names, f->count, value)
-                                      : strtoll(value, &end, 10);
+    int64_t integer =
+        f->kind == NAME ? find_name(f->names, f->count, value) : strtoll(value, &end, 10);
     memcpy(at, &integer, sizeof integer);
     int fine = f->kind == NAME || (end != value && !*end && errno == 0);
     return fine && (f->kind == INTEGER || integer >= 0);
@@ -268,4 +272,24 @@ void attest_case_id(const attest_case *c, char id[ATTEST_ID_BYTES]) {
     unsigned char hash[crypto_generichash_BYTES];
     crypto_generichash(hash, sizeof hash, (const unsigned char *)line, length, NULL, 0);
     sodium_bin2hex(id, ATTEST_ID_BYTES, hash, (ATTEST_ID_BYTES - 1) / 2);
+}
+
+void attest_case_without(attest_case *c, uint64_t features) {
+    const attest_case plain = attest_case_default(c->check);
+    c->features &= ~features;
+    c->scale = c->features & ATTEST_SCALE ? c->scale : plain.scale;
+    c->softcap = c->features & ATTEST_SOFTCAP ? c->softcap : plain.softcap;
+    c->window_size = c->features & ATTEST_WINDOW_SIZE ? c->window_size : plain.window_size;
+    c->lengths = c->features & ATTEST_KEY_LENGTHS ? c->lengths : plain.lengths;
+    c->offsets = c->features & ATTEST_OFFSETS ? c->offsets : plain.offsets;
+    if (!(c->features & ATTEST_WINDOW)) {
+        c->window_left = plain.window_left;
+        c->window_right = plain.window_right;
+    }
+    if (!(c->features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD))) {
+        c->mask_type = plain.mask_type;
+        c->mask_rank = plain.mask_rank;
+        c->mask_full = plain.mask_full;
+        c->mask = plain.mask;
+    }
 }

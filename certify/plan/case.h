@@ -30,7 +30,7 @@ typedef enum attest_layout {
 
 /* Which parameters of a case with ATTEST_LAYOUT_HUGE say what is stretched, and how far. */
 enum attest_huge {
-    ATTEST_HUGE_SLOT,  /* of the tensor: slots.h */
+    ATTEST_HUGE_SLOT, /* of the tensor: slots.h */
     ATTEST_HUGE_AXIS,
     ATTEST_HUGE_STRIDE /* in elements */
 };
@@ -42,12 +42,12 @@ typedef enum attest_recipe {
     ATTEST_RECIPE_PEAKED, /* multiples of 1/2 in [-8, 8]: one key wins most rows */
     ATTEST_RECIPE_ZERO,
     ATTEST_RECIPE_ONE,
-    ATTEST_RECIPE_UNIT,   /* element c of key j is 1 where c = j - base, else 0 */
-    ATTEST_RECIPE_KEY,    /* every element of key j is j + 1 */
-    ATTEST_RECIPE_HUGE,   /* coarse, times 2^100 (2^12 in binary16) */
-    ATTEST_RECIPE_TINY,   /* coarse, times 2^-130 (2^-18 in binary16): partly denormal */
-    ATTEST_RECIPE_LARGE,  /* coarse, times 64: scores in the thousands */
-    ATTEST_RECIPE_SMALL,  /* multiples of 1/64 in [-1/4, 1/4]: no weight comes near 0 */
+    ATTEST_RECIPE_UNIT,  /* element c of key j is 1 where c = j - base, else 0 */
+    ATTEST_RECIPE_KEY,   /* every element of key j is j + 1 */
+    ATTEST_RECIPE_HUGE,  /* coarse, times 2^100 (2^12 in binary16) */
+    ATTEST_RECIPE_TINY,  /* coarse, times 2^-130 (2^-18 in binary16): partly denormal */
+    ATTEST_RECIPE_LARGE, /* coarse, times 64: scores in the thousands */
+    ATTEST_RECIPE_SMALL, /* multiples of 1/64 in [-1/4, 1/4]: no weight comes near 0 */
     /* From here on with every bit of the significand, and so are biases, slopes and sinks. */
     ATTEST_RECIPE_BELL,   /* about normal, in (-2, 2) */
     ATTEST_RECIPE_WIDE,   /* about log-normal, both signs, 2^-8 to 2^9 */
@@ -57,8 +57,19 @@ typedef enum attest_recipe {
     ATTEST_RECIPE_MIXED,  /* bell, one element of eight denormal */
     ATTEST_RECIPE_RISE,   /* k denormal and q so large that it matters */
     ATTEST_RECIPE_HOLES,  /* bell; two keys a head hold one NaN each */
+    ATTEST_RECIPE_NEEDLE, /* bell; each row of q points at one key, often beside an edge of what it
+                             sees */
+    ATTEST_RECIPE_STEEP,  /* bell; q so large that scores reach tens to thousands */
     ATTEST_RECIPES
 } attest_recipe;
+
+/* What K and V hold at keys that no row sees, whatever the recipe. */
+typedef enum attest_unseen {
+    ATTEST_UNSEEN_PLAIN, /* the recipe's values */
+    ATTEST_UNSEEN_NAN,
+    ATTEST_UNSEEN_LARGEST, /* the type's largest finite number, both signs */
+    ATTEST_UNSEENS
+} attest_unseen;
 
 typedef enum attest_mask_recipe {
     ATTEST_MASK_RANDOM, /* three of four visible, the first key always */
@@ -97,15 +108,20 @@ typedef struct attest_case {
     int64_t offsets;
     int64_t slopes_rank;
     int64_t layout;
-    int64_t qk, v; /* attest_recipe */
-    int64_t base;  /* of ATTEST_RECIPE_UNIT */
+    int64_t qk, v;  /* attest_recipe */
+    int64_t base;   /* of ATTEST_RECIPE_UNIT */
+    int64_t unseen; /* attest_unseen */
     int64_t threads;
-    int64_t parameter[ATTEST_PARAMETERS]; /* of the check, whose plan gives them meaning, or of the layout */
+    int64_t parameter
+        [ATTEST_PARAMETERS]; /* of the check, whose plan gives them meaning, or of the layout */
     uint64_t seed;
 } attest_case;
 
 /* The case from which all others differ: a small dense problem in binary32. */
 attest_case attest_case_default(const char *check);
+
+/* Takes features away, and with them the values that they give meaning to. */
+void attest_case_without(attest_case *c, uint64_t features);
 
 /* Writes the line; returns its length. */
 size_t attest_case_print(const attest_case *c, char line[ATTEST_LINE_BYTES]);

@@ -19,8 +19,8 @@ static const attest_check *const attest_checks[] = {
 
 const char *attest_verdict_name(attest_verdict verdict) {
     static const char *const names[ATTEST_VERDICTS] = {
-        "PASS",    "FAIL",   "UNSUPPORTED", "ERROR",         "CRASH",
-        "TIMEOUT", "WAIVED", "MISTRUSTED",  "OUT_OF_DOMAIN", "NOT_RUN",
+        "PASS",   "FAIL",       "UNSUPPORTED",   "ERROR",   "CRASH",          "TIMEOUT",
+        "WAIVED", "MISTRUSTED", "OUT_OF_DOMAIN", "NOT_RUN", "NOT_APPLICABLE",
     };
     return (unsigned)verdict < ATTEST_VERDICTS ? names[verdict] : "?";
 }
@@ -57,6 +57,11 @@ void attest_result_mistrust(attest_result *result, const char *why) {
         result->verdict = ATTEST_MISTRUSTED;
         snprintf(result->what, sizeof result->what, "%s", why);
     }
+}
+
+void attest_result_not_applicable(attest_result *result, const char *why) {
+    result->verdict = ATTEST_NOT_APPLICABLE;
+    snprintf(result->what, sizeof result->what, "%s", why);
 }
 
 const attest_check *attest_check_at(int index) {

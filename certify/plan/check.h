@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check.h - what a check is. Each lives in one file of certify/checks/ and is one line of
- * checks.def. A check plans cases (plan.h: only such as the kernel declares it can do) and runs each
- * one on a bench (bench.h): stage the case, call the kernel, judge what came out, fill the result.
+ * checks.def. A check plans cases (plan.h: only such as the kernel declares it can do) and runs
+ * each one on a workbench (workbench.h): stage the case, call the kernel, judge what came out, fill
+ * the result.
  *
  * Rules a check keeps:
  *   - it draws nothing at run time: a case's line alone decides what happens;
@@ -30,6 +31,7 @@ typedef enum attest_verdict {
     ATTEST_MISTRUSTED,    /* ran, but could not have failed: says nothing */
     ATTEST_OUT_OF_DOMAIN, /* ran, but the model promises nothing there */
     ATTEST_NOT_RUN,
+    ATTEST_NOT_APPLICABLE, /* cannot be asked of a kernel behind this transport */
     ATTEST_VERDICTS
 } attest_verdict;
 
@@ -62,26 +64,36 @@ typedef enum attest_alone {
     ATTEST_ALONE_OTHER
 } attest_alone;
 
+/* What a second look at a failed case found to give its outputs. Nothing decided: all empty. */
+typedef struct attest_explanation {
+    attest_ids ids;   /* requirements that are broken, if it is so */
+    uint64_t classes; /* bug classes that do this, as bits */
+    int bug_class;    /* the likeliest of them */
+    char text[160];   /* "the causal mask is not applied, for keys from 64 on" */
+} attest_explanation;
+
 typedef struct attest_result {
     attest_verdict verdict;
-    attest_ids ids;            /* requirements the case speaks for */
-    int broken;                /* index of the requirement it breaks, or -1 */
-    int bug_class;             /* the most likely one, by the case alone; or CLASS_NONE */
-    char label[32];            /* a finer name, such as "V-leak"; or empty */
+    attest_ids ids;        /* requirements the case speaks for */
+    int broken;            /* index of the requirement it breaks, or -1 */
+    attest_ids untestable; /* those it would speak for, were it not for the transport */
+    attest_explanation explanation;
+    int bug_class;  /* the most likely one, by the case alone; or CLASS_NONE */
+    char label[32]; /* a finer name, such as "V-leak"; or empty */
     attest_alone alone;
-    int clued;                 /* some element is outside: the next two are valid */
-    uint32_t some, every;      /* clues about the elements outside, as bits */
-    int examined;              /* it was looked for known errors */
-    uint64_t defects[2];       /* those that give these outputs: bits by variants.h */
-    char what[512];            /* one sentence: what is wrong */
-    int has_value;             /* the next fields are valid */
-    int in_lse;                /* place is [b,h,i] of lse, else [b,h,i,c] of o */
+    int clued;            /* some element is outside: the next two are valid */
+    uint32_t some, every; /* clues about the elements outside, as bits */
+    int examined;         /* it was looked for known errors */
+    uint64_t defects[2];  /* those that give these outputs: bits by variants.h */
+    char what[1024];      /* one sentence: what is wrong */
+    int has_value;        /* the next fields are valid */
+    int in_lse;           /* place is [b,h,i] of lse, else [b,h,i,c] of o */
     int64_t place[4];
     double expected, actual, radius;
-    int64_t outside;      /* elements beyond their radius */
-    double worst;         /* largest error/radius seen */
-    double keys_seen;     /* share of visible keys whose loss would show; < 0: not measured */
-    char *picture;        /* text of several lines, or NULL; owned by the result */
+    int64_t outside;  /* elements beyond their radius */
+    double worst;     /* largest error/radius seen */
+    double keys_seen; /* share of visible keys whose loss would show; < 0: not measured */
+    char *picture;    /* text of several lines, or NULL; owned by the result */
     double seconds;
     int64_t work; /* multiplications a plain kernel and a plain oracle need: what the case costs */
 } attest_result;
@@ -95,21 +107,22 @@ __attribute__((format(printf, 5, 6)))
 void attest_result_bad(attest_result *result, attest_verdict verdict, const char *id, int bug_class,
                        const char *format, ...);
 void attest_result_mistrust(attest_result *result, const char *why);
+void attest_result_not_applicable(attest_result *result, const char *why);
 
-struct attest_bench;
+struct attest_workbench;
 struct attest_plan;
 
 enum { ATTEST_MOST_OF_A_CHECK = 16 };
 
 typedef struct attest_check {
     const char *name;
-    const char *sentence;     /* for a kernel author, without jargon */
-    const char *requirements; /* every id any of its cases may speak for */
+    const char *sentence;                /* for a kernel author, without jargon */
+    const char *requirements;            /* every id any of its cases may speak for */
     int classes[ATTEST_MOST_OF_A_CHECK]; /* bug classes it can name, then CLASS_NONE */
-    const char *catalogue;    /* "K4": the entry of the check catalogue it implements */
-    int structural;           /* 1: without tolerance; these run before numeric ones */
+    const char *catalogue;               /* "K4": the entry of the check catalogue it implements */
+    int structural;                      /* 1: without tolerance; these run before numeric ones */
     void (*plan)(struct attest_plan *plan);
-    void (*run)(struct attest_bench *bench, const attest_case *c, attest_result *result);
+    void (*run)(struct attest_workbench *bench, const attest_case *c, attest_result *result);
 } attest_check;
 
 /* All checks, in the order they run; NULL past the last. */

@@ -4,6 +4,7 @@
 #include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "certify/worker/slots.h"
 #include "reference/problem/convert.h"
@@ -35,9 +36,7 @@ void attest_draws_close(attest_draws *draws) {
     }
 }
 
-uint32_t attest_draw(attest_draws *draws) {
-    return (uint32_t)gsl_rng_get(&draws->generator);
-}
+uint32_t attest_draw(attest_draws *draws) { return (uint32_t)gsl_rng_get(&draws->generator); }
 
 int64_t attest_draw_below(attest_draws *draws, int64_t bound) {
     return (int64_t)((uint64_t)attest_draw(draws) * (uint64_t)bound >> 32);
@@ -60,74 +59,12 @@ static double coarse(attest_draws *draws) {
     return (double)(attest_draw_below(draws, 33) - 16) / 8;
 }
 
-/* About normal, from one draw of 32 bits: a uniform one of 24 and another of 8. */
-static double bell_of(uint32_t draw) {
+double attest_bell(uint32_t draw) {
     return (double)((int64_t)(draw >> 8) - (1 << 23)) * 0x1p-23 +
            ((double)(draw & 255) - 127.5) * 0x1p-7;
 }
 
-static double bell(attest_draws *draws) {
-    return bell_of(attest_draw(draws));
-}
-
-static double wide(attest_draws *draws) {
-    const uint32_t draw = attest_draw(draws);
-    const int exponent = __builtin_popcount(attest_draw(draws) & 0xffff) - 8;
-    const double size = ldexp((double)((draw >> 8) | 1u << 23), exponent - 23);
-    return draw & 1 ? size : -size;
-}
-
-/* Exponents of a number that a type holds as a denormal, and of one that lifts it to about 2^-6. */
-static int denormal_exponent(attest_dtype dtype) {
-    return dtype == ATTEST_F16 ? -18 : dtype == ATTEST_F64 ? -1030 : -132;
-}
-
-static int lifting_exponent(attest_dtype dtype) {
-    return dtype == ATTEST_F16 ? 12 : dtype == ATTEST_F64 ? 1020 : 124;
-}
-
-static uint64_t hash_of(const attest_case *c, int slot, int64_t x, int64_t y, int64_t z,
-                        int64_t w) {
-    uint64_t hash = attest_mix(c->seed ^ (uint64_t)slot);
-    const int64_t at[] = {x, y, z, w};
-    for (int i = 0; i < 4; i++) {
-        hash = attest_mix(hash ^ (uint64_t)at[i]);
-    }
-    return hash;
-}
-
-/* Values that depend on the operand or on the place: the recipes from BELL on. */
-static double placed_value(attest_draws *draws, const attest_tensor *t, attest_recipe recipe,
-                           const attest_case *c, int slot, const int64_t at[4]) {
-    const int in_k = slot == ATTEST_SLOT_K, in_q = slot == ATTEST_SLOT_Q;
-    const double value = bell(draws);
-    switch (recipe) {
-    case ATTEST_RECIPE_WIDE:
-        return wide(draws);
-    case ATTEST_RECIPE_BELOW:
-        return in_q ? 1 + fabs(value) / 2 : in_k ? -96 + 8 * value : value;
-    case ATTEST_RECIPE_TWINS:
-        return in_k ? bell_of((uint32_t)hash_of(c, slot, at[0], at[1], at[2] % 3, at[3])) : value;
-    case ATTEST_RECIPE_ALIKE:
-        return in_k ? bell_of((uint32_t)hash_of(c, slot, 0, 0, 0, at[3])) + value / 16 : value;
-    case ATTEST_RECIPE_MIXED:
-        return attest_draw_below(draws, 8) == 0 ? ldexp(value, denormal_exponent(t->dtype)) : value;
-    case ATTEST_RECIPE_RISE:
-        return in_k   ? ldexp(value, denormal_exponent(t->dtype))
-               : in_q ? ldexp(value, lifting_exponent(t->dtype))
-                      : value;
-    case ATTEST_RECIPE_HOLES: {
-        const uint64_t hole = hash_of(c, slot, at[0], at[1], 0, 0);
-        /* In the second half and in the last eighth, so that options hide them from many rows. */
-        const int64_t keys = t->shape[2], column = (int64_t)(hole >> 40) % t->shape[3];
-        const int here = at[2] == keys - 1 - (int64_t)(hole & 0xfffff) % (keys / 2 + 1) ||
-                         at[2] == keys - 1 - (int64_t)(hole >> 20 & 0xfffff) % (keys / 8 + 1);
-        return here && at[3] == column && !in_q ? (double)NAN : value;
-    }
-    default:
-        return value;
-    }
-}
+static double bell(attest_draws *draws) { return attest_bell(attest_draw(draws)); }
 
 static double drawn_value(attest_draws *draws, attest_recipe recipe, attest_dtype dtype) {
     int narrow = dtype == ATTEST_F16;
@@ -144,6 +81,8 @@ static double drawn_value(attest_draws *draws, attest_recipe recipe, attest_dtyp
         return coarse(draws) / 8;
     case ATTEST_RECIPE_LARGE:
         return ldexp(coarse(draws), 6);
+    case ATTEST_RECIPE_BELL: /* of sinks */
+        return bell(draws);
     default:
         return coarse(draws);
     }
@@ -168,9 +107,6 @@ void attest_fill_values(const attest_tensor *t, attest_recipe recipe, const atte
                                    : recipe == ATTEST_RECIPE_KEY ? (double)(z + 1)
                                    : recipe == ATTEST_RECIPE_UNIT
                                        ? (z - c->base == w ? 1.0 : 0.0)
-                                   : recipe >= ATTEST_RECIPE_BELL
-                                       ? placed_value(draws, t, recipe, c, slot,
-                                                      (const int64_t[]){x, y, z, w})
                                        : drawn_value(draws, recipe, t->dtype);
                     attn_store(t->dtype, row + w * step, value);
                 }
@@ -233,17 +169,23 @@ void attest_fill_mask(const attest_tensor *mask, const attest_case *c) {
     attest_draws_close(draws);
 }
 
+/* Anywhere, or in the last eighth, where most is seen. */
+static int64_t ragged(attest_draws *draws, int64_t least, int64_t most) {
+    const int64_t count = most - least + 1, late = attest_draw_below(draws, 2);
+    return most - attest_draw_below(draws, late ? count / 8 + 1 : count);
+}
+
 static int64_t list_value(attest_draws *draws, const attest_case *c, int64_t entry, int offset) {
     const int64_t full = offset ? c->keys - c->queries : c->keys;
     switch (offset ? (attest_list_recipe)c->offsets : (attest_list_recipe)c->lengths) {
     case ATTEST_LIST_RAGGED:
         if (offset) {
-            return attest_draw_below(draws, c->keys + 3) - 2;
+            return ragged(draws, -2, c->keys);
         }
         if (entry == c->batch - 1 && c->batch > 1) {
             return full;
         }
-        return full > 1 ? 1 + attest_draw_below(draws, full - 1) : full;
+        return full > 1 ? ragged(draws, 1, full - 1) : full;
     case ATTEST_LIST_ZERO:
         return entry == 0 || offset ? 0 : full;
     case ATTEST_LIST_ONE:
@@ -257,21 +199,31 @@ static int64_t list_value(attest_draws *draws, const attest_case *c, int64_t ent
     }
 }
 
-static void fill_list(const attest_tensor *t, const attest_case *c, int offset) {
-    attest_draws *draws =
-        attest_draws_open(c->seed, offset ? ATTEST_SLOT_OFFSETS : ATTEST_SLOT_KEY_LENGTHS);
-    for (int64_t b = 0; draws && b < t->shape[0]; b++) {
-        *(int64_t *)attest_at(t, b, 0, 0, 0) = list_value(draws, c, b, offset);
+void attest_list_values(const attest_case *c, int slot, int64_t *values) {
+    attest_draws *draws = attest_draws_open(c->seed, (uint64_t)slot);
+    for (int64_t b = 0; b < c->batch; b++) {
+        values[b] = draws ? list_value(draws, c, b, slot == ATTEST_SLOT_OFFSETS) : 0;
     }
     attest_draws_close(draws);
 }
 
+static void fill_list(const attest_tensor *t, const attest_case *c, int slot) {
+    int64_t *values = malloc(((size_t)c->batch + 1) * sizeof *values);
+    if (values != NULL) {
+        attest_list_values(c, slot, values);
+        for (int64_t b = 0; b < t->shape[0]; b++) {
+            *(int64_t *)attest_at(t, b, 0, 0, 0) = values[b];
+        }
+    }
+    free(values);
+}
+
 void attest_fill_lengths(const attest_tensor *lengths, const attest_case *c) {
-    fill_list(lengths, c, 0);
+    fill_list(lengths, c, ATTEST_SLOT_KEY_LENGTHS);
 }
 
 void attest_fill_offsets(const attest_tensor *offsets, const attest_case *c) {
-    fill_list(offsets, c, 1);
+    fill_list(offsets, c, ATTEST_SLOT_OFFSETS);
 }
 
 void attest_fill_slopes(const attest_tensor *slopes, const attest_case *c) {

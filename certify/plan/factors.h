@@ -11,24 +11,7 @@
 
 #include "certify/plan/plan.h"
 
-/* Parameter 0 of the cases of the check "oracle". */
-enum {
-    ATTEST_ORACLE_ROUND,
-    ATTEST_ORACLE_LARGE_SCORES,
-    ATTEST_ORACLE_LARGE_VALUES,
-    ATTEST_ORACLE_COMPOUND, /* parameter 1: called twice, the second call judged */
-    ATTEST_ORACLE_PRESET    /* parameter 1: number of the preset */
-};
-
 /* Adds them for the plan's current check. */
 void attest_factors_plan(attest_plan *plan);
-
-/* Nanoseconds that a plain kernel and the oracle take: how the plan and the judge share a
- * budget. */
-double attest_kernel_cost(int64_t rows, int64_t keys, int64_t sizes);
-double attest_oracle_cost(int64_t rows, int64_t keys, int64_t sizes);
-
-/* The model of a preset; NULL if there is none. */
-const char *attest_preset_name(int64_t number);
 
 #endif

@@ -55,8 +55,7 @@ int attest_kernel_covers(const attest_kernel_info *k, const attn_profile *profil
     }
     const int64_t size = c->head_size > c->value_size ? c->head_size : c->value_size;
     if ((k->max_head_size && size > k->max_head_size) ||
-        (k->max_queries && c->queries > k->max_queries) ||
-        (k->max_keys && c->keys > k->max_keys)) {
+        (k->max_queries && c->queries > k->max_queries) || (k->max_keys && c->keys > k->max_keys)) {
         return 0;
     }
     return covers_types(k, c) && covers_defaults(profile, c);
@@ -75,6 +74,19 @@ attest_dtype attest_plan_type(const attest_plan *plan) {
         }
     }
     return ATTEST_F32;
+}
+
+attest_case attest_plan_case(const attest_plan *plan) {
+    attest_case c = attest_case_default(plan->check->name);
+    c.q_type = c.kv_type = c.o_type = attest_plan_type(plan);
+    return c;
+}
+
+void attest_plan_scale(const attest_plan *plan, attest_case *c, double scale) {
+    if (plan->profile.default_scale == ATTN_SCALE_REQUIRED) {
+        c->features |= ATTEST_SCALE;
+        c->scale = scale;
+    }
 }
 
 /* FNV-1a: the seed must follow from the line, whatever the order of planning. */

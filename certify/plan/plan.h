@@ -35,11 +35,11 @@ typedef struct attest_plan {
     const attest_kernel_info *kernel;
     attn_profile profile;
     const attest_boundaries *boundaries; /* or NULL */
-    const attest_check *check; /* whose plan() is running */
+    const attest_check *check;           /* whose plan() is running */
     attest_planned *cases;
     size_t count, room;
     uint64_t *seen; /* ids as numbers, open addressing, 0 free; of 2 * room places */
-    int failed; /* no memory */
+    int failed;     /* no memory */
 } attest_plan;
 
 /* Plans every check (or the one called `only`), in the table's order. 1, or 0 without memory. */
@@ -51,6 +51,11 @@ void attest_plan_free(attest_plan *plan);
  * A seed of 0 becomes one drawn from the run's seed and the case's line.
  */
 void attest_plan_add(attest_plan *plan, const attest_case *c);
+
+/* The default case of the check that plans, in the first type that the kernel declares. */
+attest_case attest_plan_case(const attest_plan *plan);
+/* Gives the case this scale where the profile requires one. */
+void attest_plan_scale(const attest_plan *plan, attest_case *c, double scale);
 
 /* Whether the declared capabilities cover the case, so that a refusal is a failure. */
 int attest_kernel_covers(const attest_kernel_info *kernel, const attn_profile *profile,

@@ -11,9 +11,7 @@ static const attest_requirement table[] = {
 #define COUNT ((int)(sizeof table / sizeof *table))
 _Static_assert(sizeof table / sizeof *table <= ATTEST_MOST_REQUIREMENTS, "raise the limit");
 
-int attest_requirement_count(void) {
-    return COUNT;
-}
+int attest_requirement_count(void) { return COUNT; }
 
 const attest_requirement *attest_requirement_at(int index) {
     return index >= 0 && index < COUNT ? &table[index] : NULL;
@@ -28,9 +26,7 @@ static int find(const char *id, size_t length) {
     return -1;
 }
 
-int attest_requirement_index(const char *id) {
-    return find(id, strlen(id));
-}
+int attest_requirement_index(const char *id) { return find(id, strlen(id)); }
 
 static void change(attest_ids *ids, const char *list, int add) {
     while (*list != '\0') {
@@ -47,13 +43,9 @@ static void change(attest_ids *ids, const char *list, int add) {
     }
 }
 
-void attest_ids_add(attest_ids *ids, const char *list) {
-    change(ids, list, 1);
-}
+void attest_ids_add(attest_ids *ids, const char *list) { change(ids, list, 1); }
 
-void attest_ids_remove(attest_ids *ids, const char *list) {
-    change(ids, list, 0);
-}
+void attest_ids_remove(attest_ids *ids, const char *list) { change(ids, list, 0); }
 
 int attest_ids_has(const attest_ids *ids, int index) {
     return (int)(ids->bits[index / 64] >> (index % 64) & 1);
@@ -65,9 +57,7 @@ void attest_ids_merge(attest_ids *ids, const attest_ids *others) {
     }
 }
 
-int attest_ids_empty(const attest_ids *ids) {
-    return ids->bits[0] == 0 && ids->bits[1] == 0;
-}
+int attest_ids_empty(const attest_ids *ids) { return ids->bits[0] == 0 && ids->bits[1] == 0; }
 
 void attest_ids_print(const attest_ids *ids, char *text, size_t size) {
     size_t used = 0;

@@ -42,7 +42,7 @@ const int64_t *attest_landmark_queries(attest_level level) {
 const int64_t *attest_landmark_keys(attest_level level) {
     static const int64_t smoke[] = {1, 3, 8, 17, 33, -1};
     static const int64_t quick[] = {1, 2, 7, 9, 17, 33, 64, 65, 129, 137, 257, 513, 1025, -1};
-    static const int64_t full[] = {1,   2,   9,   17,  33,  64,  65,  127, 128,
+    static const int64_t full[] = {1,   2,   9,   17,  33,  64,  65,   127, 128,
                                    129, 137, 257, 513, 577, 700, 1025, -1};
     return level == ATTEST_SMOKE ? smoke : level == ATTEST_QUICK ? quick : full;
 }
@@ -54,9 +54,7 @@ const int64_t *attest_landmark_sizes(attest_level level) {
     return level == ATTEST_SMOKE ? smoke : level == ATTEST_QUICK ? quick : full;
 }
 
-static int64_t pick(const int64_t *list, int value) {
-    return list[value];
-}
+static int64_t pick(const int64_t *list, int value) { return list[value]; }
 
 static int length(const int64_t *list) {
     int count = 0;
@@ -67,8 +65,8 @@ static int length(const int64_t *list) {
 }
 
 static void set_causal(attest_case *c, int value) {
-    static const int64_t offsets[] = {0, 0, ATTEST_LIST_RAGGED, ATTEST_LIST_ZERO,
-                                      ATTEST_LIST_NEGATIVE, ATTEST_LIST_FAR};
+    static const int64_t offsets[] = {
+        0, 0, ATTEST_LIST_RAGGED, ATTEST_LIST_ZERO, ATTEST_LIST_NEGATIVE, ATTEST_LIST_FAR};
     if (value >= 1) {
         c->features |= ATTEST_CAUSAL;
     }
@@ -127,7 +125,7 @@ static void set_mask_shape(attest_case *c, int value) {
 static void set_types(attest_case *c, int value) {
     static const attest_dtype q[] = {ATTEST_F32, ATTEST_F64, ATTEST_F16, ATTEST_BF16,
                                      ATTEST_F16, ATTEST_F32, ATTEST_BF16};
-    static const attest_dtype kv[] = {ATTEST_F32, ATTEST_F64, ATTEST_F16, ATTEST_BF16,
+    static const attest_dtype kv[] = {ATTEST_F32, ATTEST_F64,  ATTEST_F16, ATTEST_BF16,
                                       ATTEST_F16, ATTEST_BF16, ATTEST_BF16};
     static const attest_dtype o[] = {ATTEST_F32, ATTEST_F64, ATTEST_F16, ATTEST_BF16,
                                      ATTEST_F32, ATTEST_F32, ATTEST_F32};
@@ -175,8 +173,8 @@ static attest_case make(const attest_space *space, const char *check, const int 
     c.queries = pick(space->queries, row[QUERIES]);
     c.keys = pick(space->keys, row[KEYS]);
     c.head_size = pick(space->head_sizes, row[SIZE]);
-    c.value_size = row[VALUE_SIZE] ? (c.head_size > 8 ? c.head_size - 8 : c.head_size + 5)
-                                   : c.head_size;
+    c.value_size =
+        row[VALUE_SIZE] ? (c.head_size > 8 ? c.head_size - 8 : c.head_size + 5) : c.head_size;
     c.qk = data[row[DATA]];
     c.v = row[DATA] == 1 ? ATTEST_RECIPE_FINE : ATTEST_RECIPE_COARSE;
     c.threads = 1 + 2 * row[THREADS];
@@ -216,8 +214,8 @@ static int allowed(const int *row, size_t known, void *context) {
         return 0;
     }
     /* Multiplications of the naive kernel: a case is to take milliseconds. */
-    if (known > VALUE_SIZE && c.batch * c.q_heads * c.queries * c.keys *
-                                      (c.head_size + c.value_size) > MOST_WORK) {
+    if (known > VALUE_SIZE &&
+        c.batch * c.q_heads * c.queries * c.keys * (c.head_size + c.value_size) > MOST_WORK) {
         return 0;
     }
     if (space->exact && known > SOFTCAP && row[SOFTCAP]) {
@@ -241,7 +239,8 @@ static size_t rows_of(attest_plan *plan, const attest_space *space, int round, i
                                  [SINKS] = 2,
                                  [ALIBI] = 3,
                                  [LSE] = 2,
-                                 [LAYOUT] = ATTEST_LAYOUT_HUGE, /* that one has a check of its own */
+                                 [LAYOUT] =
+                                     ATTEST_LAYOUT_HUGE, /* that one has a check of its own */
                                  [TYPES] = 7,
                                  [HEADS] = 6,
                                  [BATCH] = 3,
@@ -297,13 +296,14 @@ void attest_space_plan_boundaries(attest_plan *plan, const attest_space *space,
     int *rows = NULL, number = 0;
     size_t count = 0;
     for (int axis = ATTEST_AXIS_KEYS; axis <= ATTEST_AXIS_HEAD_SIZE; axis++) {
-        const int found = attest_boundary_lengths(plan->boundaries, (attest_axis)axis, lengths, ROOM);
+        const int found =
+            attest_boundary_lengths(plan->boundaries, (attest_axis)axis, lengths, ROOM);
         if (found > 0 && rows == NULL) {
             count = rows_of(plan, space, 0, &rows);
         }
         for (int i = 0; i < found && count > 0; i++, number++) {
-            attest_case c = make(space, plan->check->name, rows + (size_t)number % count * FACTORS,
-                                 FACTORS);
+            attest_case c =
+                make(space, plan->check->name, rows + (size_t)number % count * FACTORS, FACTORS);
             move_to(&c, (attest_axis)axis, lengths[i]);
             if (change != NULL) {
                 change(plan, &c, number);
@@ -319,11 +319,15 @@ void attest_space_ids(const attest_case *c, attest_ids *ids) {
         uint64_t feature;
         const char *ids;
     } table[] = {
-        {ATTEST_CAUSAL, "MASK-01"},      {ATTEST_WINDOW, "MASK-02"},
-        {ATTEST_KEY_LENGTHS, "MASK-03"}, {ATTEST_MASK_BOOL, "MASK-05 MASK-07"},
+        {ATTEST_CAUSAL, "MASK-01"},
+        {ATTEST_WINDOW, "MASK-02"},
+        {ATTEST_KEY_LENGTHS, "MASK-03"},
+        {ATTEST_MASK_BOOL, "MASK-05 MASK-07"},
         {ATTEST_MASK_ADD, "MASK-06 MASK-07 MASK-08"},
-        {ATTEST_WINDOW_SIZE, "MASK-10"}, {ATTEST_SOFTCAP, "SEM-05"},
-        {ATTEST_SINKS, "SEM-09"},        {ATTEST_ALIBI, "SEM-08"},
+        {ATTEST_WINDOW_SIZE, "MASK-10"},
+        {ATTEST_SOFTCAP, "SEM-05"},
+        {ATTEST_SINKS, "SEM-09"},
+        {ATTEST_ALIBI, "SEM-08"},
         {ATTEST_LSE, "SEM-10 NUM-05"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -334,8 +338,7 @@ void attest_space_ids(const attest_case *c, attest_ids *ids) {
     if ((c->features & ATTEST_CAUSAL) && (c->features & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD))) {
         attest_ids_add(ids, "MASK-11");
     }
-    if ((c->features & ATTEST_CAUSAL) && !(c->features & ATTEST_OFFSETS) &&
-        c->queries != c->keys) {
+    if ((c->features & ATTEST_CAUSAL) && !(c->features & ATTEST_OFFSETS) && c->queries != c->keys) {
         attest_ids_add(ids, "MASK-09");
     }
     if (!(c->features & ATTEST_SCALE)) {

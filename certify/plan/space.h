@@ -27,8 +27,8 @@ const int64_t *attest_landmark_sizes(attest_level level);
 void attest_space_plan(attest_plan *plan, const attest_space *space,
                        void (*change)(attest_plan *plan, attest_case *c, int number));
 
-/* The same cases moved to the lengths beside the kernel's boundaries (boundary.h), one each; none if
- * it has none. */
+/* The same cases moved to the lengths beside the kernel's boundaries (boundary.h), one each; none
+ * if it has none. */
 void attest_space_plan_boundaries(attest_plan *plan, const attest_space *space,
                                   void (*change)(attest_plan *plan, attest_case *c, int number));
 

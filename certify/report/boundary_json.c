@@ -7,9 +7,9 @@ json_t *attest_boundaries_json(const attest_boundaries *all) {
     json_t *list = json_array();
     for (int i = 0; i < all->count; i++) {
         const attest_boundary *b = &all->found[i];
-        json_array_append_new(list, json_pack("{s:s,s:I,s:I}", "axis", attest_axis_table[b->axis],
-                                              "at", (json_int_t)b->at, "period",
-                                              (json_int_t)b->period));
+        json_array_append_new(list,
+                              json_pack("{s:s,s:I,s:I}", "axis", attest_axis_table[b->axis], "at",
+                                        (json_int_t)b->at, "period", (json_int_t)b->period));
     }
     return list;
 }

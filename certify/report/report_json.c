@@ -7,8 +7,12 @@
 #include "certify/diagnose/variants.h"
 #include "certify/host/target.h"
 #include "certify/report/boundary_json.h"
-#include "certify/report/print.h"
+#include "certify/report/exhibit_json.h"
+#include "certify/report/report_object.h"
+#include "certify/report/report_tried.h"
+#include "certify/report/views.h"
 #include "certify/result/text.h"
+#include "certify/worker/protection.h"
 #include "certify/worker/wire.h"
 
 /* A path may be bytes that are no UTF-8, which JSON cannot hold: they become '?'. */
@@ -44,6 +48,30 @@ static json_t *id_list(const attest_ids *ids) {
     return list;
 }
 
+static json_t *explanation_json(const attest_explanation *e) {
+    json_t *o = json_object(), *classes = json_array();
+    json_object_set_new(o, "requirements", id_list(&e->ids));
+    for (int number = 1; number < ATTEST_CLASSES; number++) {
+        if (e->classes >> number & 1) {
+            json_array_append_new(classes, json_integer(number));
+        }
+    }
+    json_object_set_new(o, "classes", classes);
+    put_number(o, "class", e->bug_class);
+    put_text(o, "because", e->text);
+    return o;
+}
+
+static json_t *protection_list(uint32_t bits) {
+    json_t *list = json_array();
+    for (int p = 0; p < ATTEST_PROTECTIONS; p++) {
+        if (bits >> p & 1) {
+            json_array_append_new(list, json_string(attest_protection_name(p)));
+        }
+    }
+    return list;
+}
+
 static json_t *defect_list(const attest_result *r) {
     json_t *list = json_array();
     for (int d = 0; d < attest_known_count(); d++) {
@@ -73,6 +101,12 @@ static json_t *case_json(const attest_entry *entry) {
     put_text(o, "line", entry->line);
     put_text(o, "verdict", attest_verdict_name(r->verdict));
     json_object_set_new(o, "requirements", id_list(&r->ids));
+    if (!attest_ids_empty(&r->untestable)) {
+        json_object_set_new(o, "untestable", id_list(&r->untestable));
+    }
+    if (r->explanation.text[0]) {
+        json_object_set_new(o, "explanation", explanation_json(&r->explanation));
+    }
     json_object_set_new(o, "seconds", json_real(r->seconds));
     put_number(o, "work", r->work);
     if (isfinite(r->worst)) {
@@ -109,6 +143,9 @@ static json_t *case_json(const attest_entry *entry) {
     if (entry->waiver[0]) {
         put_text(o, "waiver", entry->waiver);
     }
+    if (entry->exhibit != NULL) {
+        json_object_set_new(o, "exhibit", attest_exhibit_json(entry->exhibit));
+    }
     if (r->has_value) {
         json_t *value = json_object();
         put_text(value, "tensor", r->in_lse ? "lse" : "o");
@@ -133,6 +170,8 @@ static json_t *kernel_json(const attest_kernel_info *k) {
     put_text(o, "name", k->name);
     put_text(o, "vendor", k->vendor);
     put_text(o, "version", k->version);
+    put_text(o, "profile", k->profile);
+    put_text(o, "model", k->model);
     put_text(o, "features", features);
     for (attest_dtype t = ATTEST_F32; t <= ATTEST_BF16; t++) {
         if (k->dtypes >> t & 1) {
@@ -161,10 +200,8 @@ static json_t *certificate_json(const attest_certificate *c) {
     put_text(o, "reason", c->reason);
     for (int i = 0; i < attest_requirement_count(); i++) {
         const attest_requirement_state *s = &c->state[i];
-        if (s->passed + s->bad + s->neutral + s->waived > 0) {
-            const char *state = s->bad ? "failed" : s->passed ? "passed" : s->waived ? "waived"
-                                                                                     : "no pass";
-            put_text(states, attest_requirement_at(i)->id, state);
+        if (attest_requirement_word(s) != NULL) {
+            put_text(states, attest_requirement_at(i)->id, attest_requirement_word(s));
         }
     }
     for (int v = 0; v < ATTEST_VERDICTS; v++) {
@@ -175,15 +212,42 @@ static json_t *certificate_json(const attest_certificate *c) {
     return o;
 }
 
+static json_t *suspicion_json(const attest_suspicion *s) {
+    json_t *o = json_object();
+    put_number(o, "class", s->bug_class);
+    put_text(o, "title", attest_class_at(s->bug_class)->title);
+    put_number(o, "strength", s->strength);
+    put_text(o, "because", s->why);
+    return o;
+}
+
 static json_t *diagnosis_json(const attest_report *r) {
     json_t *list = json_array();
     for (int i = 0; i < r->suspicions; i++) {
-        const attest_suspicion *s = &r->diagnosis[i];
+        json_array_append_new(list, suspicion_json(&r->diagnosis[i]));
+    }
+    return list;
+}
+
+static json_t *causes_json(const attest_report *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < r->cause_count; i++) {
+        const attest_cause *cause = &r->causes[i];
         json_t *o = json_object();
-        put_number(o, "class", s->bug_class);
-        put_text(o, "title", attest_class_at(s->bug_class)->title);
-        put_number(o, "strength", s->strength);
-        put_text(o, "because", s->why);
+        put_text(o, "what", cause->what);
+        put_text(o, "verdict", attest_verdict_name(cause->verdict));
+        put_number(o, "cases", cause->cases);
+        put_text(o, "smallest", r->entries[cause->smallest].id);
+        put_text(o, "requirements", cause->broken);
+        if (attest_requirement_at(cause->requirement) != NULL) {
+            put_text(o, "requirement", attest_requirement_at(cause->requirement)->id);
+        }
+        if (attest_class_at(cause->suspicion.bug_class) != NULL) {
+            json_object_set_new(o, "suspicion", suspicion_json(&cause->suspicion));
+        }
+        if (cause->needs[0]) {
+            put_text(o, "needs", cause->needs);
+        }
         json_array_append_new(list, o);
     }
     return list;
@@ -205,22 +269,43 @@ static json_t *checks_json(const attest_report *r) {
             }
         }
         json_array_append_new(list, json_pack("{s:s,s:I,s:I,s:I,s:f}", "name", name, "cases",
-                                              (json_int_t)cases, "bad", (json_int_t)bad,
-                                              "work", (json_int_t)work,
-                                              "seconds", seconds));
+                                              (json_int_t)cases, "bad", (json_int_t)bad, "work",
+                                              (json_int_t)work, "seconds", seconds));
     }
     return list;
 }
 
-int attest_report_json(const char *path, const attest_report *r, const attest_certificate *c,
-                       char why[ATTEST_MESSAGE_BYTES]) {
+static json_t *conventions_json(const attest_report *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < r->convention_count; i++) {
+        json_array_append_new(list, json_pack("{s:s,s:s}", "question", r->conventions[i].question,
+                                              "answer", r->conventions[i].answer));
+    }
+    return list;
+}
+
+static json_t *waivers_json(const attest_report *r) {
+    json_t *list = json_array();
+    for (int i = 0; i < r->waiver_count; i++) {
+        const attest_waiver *w = &r->waivers[i];
+        json_array_append_new(list,
+                              json_pack("{s:s,s:s,s:s,s:s,s:b,s:I}", "scope", w->scope, "reason",
+                                        w->reason, "link", w->link, "expires", w->expires,
+                                        "expired", w->expired, "cases", (json_int_t)w->cases));
+    }
+    return list;
+}
+
+json_t *attest_report_object(const attest_report *r, const attest_certificate *c) {
     json_t *root = json_object(), *suite = json_object(), *cases = json_array();
     put_text(root, "schema", "attest-report-1");
-    put_text(suite, "version", ATTEST_SUITE_VERSION);
+    put_text(suite, "version", r->suite);
     put_number(suite, "abi", ATTEST_ABI_VERSION);
-    put_text(suite, "specification", ATTEST_SPEC_VERSION);
+    put_text(suite, "specification", r->specification);
     json_object_set_new(root, "suite", suite);
     put_text(root, "target", r->target);
+    put_text(root, "blake2b", r->digest);
+    put_text(root, "options", r->options);
     json_object_set_new(root, "kernel", kernel_json(&r->kernel));
     put_text(root, "profile", r->profile);
     put_text(root, "model", r->model);
@@ -231,24 +316,35 @@ int attest_report_json(const char *path, const attest_report *r, const attest_ce
     put_number(root, "shard", r->shard);
     put_number(root, "shards", r->shards);
     put_text(root, "sandbox", r->sandbox);
-    put_text(root, "notes", r->notes);
+    json_object_set_new(root, "protections", protection_list(r->protections));
+    json_object_set_new(root, "unprotected", protection_list(~r->protections));
     put_text(root, "incomplete", r->incomplete);
     put_text(root, "load_error", r->load_error);
     put_number(root, "planned", (int64_t)r->planned);
     json_object_set_new(root, "boundaries", attest_boundaries_json(&r->boundaries));
     put_number(root, "probes", r->boundaries.probes);
     json_object_set_new(root, "seconds", json_real(r->seconds));
+    json_object_set_new(root, "spent",
+                        json_pack("{s:f,s:f,s:f,s:f}", "load", r->spent.load, "discovery",
+                                  r->spent.discovery, "cases", r->spent.cases, "again",
+                                  r->spent.again));
+    json_object_set_new(root, "tried", attest_tried_json(r));
     json_object_set_new(root, "certificate", certificate_json(c));
     json_object_set_new(root, "diagnosis", diagnosis_json(r));
+    json_object_set_new(root, "causes", causes_json(r));
     for (size_t i = 0; i < r->count; i++) {
         json_array_append_new(cases, case_json(&r->entries[i]));
     }
+    json_object_set_new(root, "waivers", waivers_json(r));
+    json_object_set_new(root, "conventions", conventions_json(r));
+    put_text(root, "fitting_profiles", r->fitting);
     json_object_set_new(root, "checks", checks_json(r));
     json_object_set_new(root, "cases", cases);
-    int written = json_dump_file(root, path, JSON_INDENT(1)) == 0;
+    return root;
+}
+
+void attest_report_json(FILE *out, const attest_report *r, const attest_certificate *c) {
+    json_t *root = attest_report_object(r, c);
+    json_dumpf(root, out, JSON_INDENT(1));
     json_decref(root);
-    if (!written) {
-        snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s cannot be written", path);
-    }
-    return written;
 }

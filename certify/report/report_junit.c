@@ -2,31 +2,8 @@
 /* A report as JUnit XML: one test suite a check, one test case a case. */
 #include <string.h>
 
-#include "certify/report/print.h"
-
-static void escaped(FILE *out, const char *text) {
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\n':
-            fputc('\n', out);
-            break;
-        default: /* anything XML 1.0 does not allow has no place in a report */
-            fputc(*text < ' ' || *text > '~' ? '?' : *text, out);
-        }
-    }
-}
+#include "certify/report/escape.h"
+#include "certify/report/views.h"
 
 static void test_case(FILE *out, const attest_report *report, const attest_entry *entry) {
     const attest_result *r = &entry->result;
@@ -37,19 +14,19 @@ static void test_case(FILE *out, const attest_report *report, const attest_entry
         const char *tag = r->verdict == ATTEST_FAIL ? "failure" : "error";
         fprintf(out, "\n      <%s type=\"%s\" message=\"", tag,
                 broken ? broken->id : attest_verdict_name(r->verdict));
-        escaped(out, r->what);
+        attest_put_xml(out, r->what);
         fprintf(out, "\">");
         if (r->has_value) {
             fprintf(out, "expected %a, actual %a, radius %a\n", r->expected, r->actual, r->radius);
         }
-        escaped(out, entry->line);
+        attest_put_xml(out, entry->line);
         fprintf(out, "\nattest replay %s --level %s --seed %llu ", entry->id, report->level,
                 (unsigned long long)report->seed);
-        escaped(out, report->target);
+        attest_put_xml(out, report->target);
         fprintf(out, "</%s>\n    ", tag);
     } else if (r->verdict != ATTEST_PASS) {
         fprintf(out, "\n      <skipped message=\"%s: ", attest_verdict_name(r->verdict));
-        escaped(out, r->verdict == ATTEST_WAIVED ? entry->waiver : r->what);
+        attest_put_xml(out, r->verdict == ATTEST_WAIVED ? entry->waiver : r->what);
         fprintf(out, "\"/>\n    ");
     }
     fprintf(out, "</testcase>\n");
@@ -93,14 +70,14 @@ static void verdict_suite(FILE *out, const attest_report *r, const attest_certif
             !c->certified);
     if (!c->certified) {
         fprintf(out, "\n      <failure type=\"certificate\" message=\"");
-        escaped(out, c->reason);
+        attest_put_xml(out, c->reason);
         fprintf(out, "\">");
         for (int i = 0; i < r->suspicions; i++) {
             const attest_suspicion *s = &r->diagnosis[i];
             fprintf(out, "class %d, ", s->bug_class);
-            escaped(out, attest_class_at(s->bug_class)->title);
+            attest_put_xml(out, attest_class_at(s->bug_class)->title);
             fprintf(out, "; ");
-            escaped(out, s->why);
+            attest_put_xml(out, s->why);
             fprintf(out, "\n");
         }
         fprintf(out, "</failure>\n    ");
@@ -108,25 +85,13 @@ static void verdict_suite(FILE *out, const attest_report *r, const attest_certif
     fprintf(out, "</testcase>\n  </testsuite>\n");
 }
 
-int attest_report_junit(const char *path, const attest_report *report, const attest_certificate *c,
-                        char why[ATTEST_MESSAGE_BYTES]) {
-    FILE *out = fopen(path, "w");
-    if (out == NULL) {
-        snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s cannot be written", path);
-        return 0;
-    }
+void attest_report_junit(FILE *out, const attest_report *report, const attest_certificate *c) {
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"attest ");
-    escaped(out, report->target);
+    attest_put_xml(out, report->target);
     fprintf(out, "\">\n");
     for (int i = 0; attest_check_at(i) != NULL; i++) {
         test_suite(out, report, attest_check_at(i)->name);
     }
     verdict_suite(out, report, c);
     fprintf(out, "</testsuites>\n");
-    int fine = ferror(out) == 0;
-    fine = fclose(out) == 0 && fine;
-    if (!fine) {
-        snprintf(why, ATTEST_MESSAGE_BYTES, "%.180s cannot be written", path);
-    }
-    return fine;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report back from its JSON, for merging and comparing. */
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "certify/diagnose/variants.h"
 #include "certify/report/boundary_json.h"
+#include "certify/report/exhibit_json.h"
 #include "certify/report/print.h"
+#include "certify/report/report_object.h"
 #include "certify/result/text.h"
+#include "certify/worker/protection.h"
 
 static void get_text(const json_t *object, const char *key, char *text, size_t size) {
     attest_text_copy(text, size, json_string_value(json_object_get(object, key)));
@@ -35,6 +39,44 @@ static uint32_t load_clues(const json_t *list) {
     return clues;
 }
 
+static void load_ids(const json_t *list, attest_ids *ids) {
+    size_t index;
+    const json_t *id;
+    json_array_foreach(list, index, id) {
+        const char *name = json_string_value(id);
+        if (name != NULL && attest_requirement_index(name) >= 0) {
+            attest_ids_add(ids, name);
+        }
+    }
+}
+
+static void load_explanation(const json_t *o, attest_explanation *e) {
+    size_t index;
+    const json_t *number;
+    load_ids(json_object_get(o, "requirements"), &e->ids);
+    get_text(o, "because", e->text, sizeof e->text);
+    e->bug_class = (int)get_number(o, "class");
+    json_array_foreach(json_object_get(o, "classes"), index, number) {
+        const json_int_t bug_class = json_integer_value(number);
+        if (bug_class > 0 && bug_class < ATTEST_CLASSES) {
+            e->classes |= UINT64_C(1) << bug_class;
+        }
+    }
+}
+
+static uint32_t load_protections(const json_t *list) {
+    uint32_t bits = 0;
+    size_t index;
+    const json_t *name;
+    json_array_foreach(list, index, name) {
+        for (int p = 0; json_is_string(name) && p < ATTEST_PROTECTIONS; p++) {
+            const int named = strcmp(json_string_value(name), attest_protection_name(p)) == 0;
+            bits |= named ? UINT32_C(1) << p : 0;
+        }
+    }
+    return bits;
+}
+
 static int load_case(const json_t *o, attest_entry *entry) {
     attest_result *r = &entry->result;
     char verdict[32], broken[16], alone[16];
@@ -55,7 +97,8 @@ static int load_case(const json_t *o, attest_entry *entry) {
     r->every = load_clues(json_object_get(o, "every"));
     r->broken = broken[0] ? attest_requirement_index(broken) : -1;
     r->bug_class = (int)get_number(o, "class");
-    r->worst = json_real_value(json_object_get(o, "worst"));
+    const json_t *worst = json_object_get(o, "worst"); /* left out where it is infinite */
+    r->worst = worst != NULL ? json_number_value(worst) : (double)INFINITY;
     r->seconds = json_real_value(json_object_get(o, "seconds"));
     r->work = get_number(o, "work");
     const char *picture = json_string_value(json_object_get(o, "picture"));
@@ -63,8 +106,19 @@ static int load_case(const json_t *o, attest_entry *entry) {
         r->picture = malloc(strlen(picture) + 1);
         if (r->picture != NULL) {
             memcpy(r->picture, picture, strlen(picture) + 1);
+            for (char *line = r->picture, *end; line != NULL; line = end != NULL ? end + 1 : NULL) {
+                end = strchr(line, '\n');
+                if (end != NULL) {
+                    *end = '\0';
+                }
+                attest_text_clean(line);
+                if (end != NULL) {
+                    *end = '\n';
+                }
+            }
         }
     }
+    entry->exhibit = attest_exhibit_load(json_object_get(o, "exhibit"));
     const json_t *seen = json_object_get(o, "keys_seen");
     r->keys_seen = seen ? json_real_value(seen) : -1;
     const json_t *value = json_object_get(o, "value"), *place = json_object_get(value, "place");
@@ -79,14 +133,10 @@ static int load_case(const json_t *o, attest_entry *entry) {
         r->radius = get_hex(value, "radius");
         r->outside = get_number(value, "outside");
     }
+    load_ids(json_object_get(o, "requirements"), &r->ids);
+    load_ids(json_object_get(o, "untestable"), &r->untestable);
+    load_explanation(json_object_get(o, "explanation"), &r->explanation);
     size_t index;
-    const json_t *id;
-    json_array_foreach(json_object_get(o, "requirements"), index, id) {
-        const char *name = json_string_value(id);
-        if (name != NULL && attest_requirement_index(name) >= 0) {
-            attest_ids_add(&r->ids, name);
-        }
-    }
     const json_t *defect;
     r->examined = json_object_get(o, "defects") != NULL;
     json_array_foreach(json_object_get(o, "defects"), index, defect) {
@@ -108,13 +158,18 @@ static int load_case(const json_t *o, attest_entry *entry) {
 static void load_head(const json_t *root, attest_report *r) {
     char seed[32];
     const json_t *kernel = json_object_get(root, "kernel");
+    const json_t *suite = json_object_get(root, "suite");
+    get_text(suite, "version", r->suite, sizeof r->suite);
+    get_text(suite, "specification", r->specification, sizeof r->specification);
     get_text(root, "target", r->target, sizeof r->target);
+    get_text(root, "blake2b", r->digest, sizeof r->digest);
+    get_text(root, "options", r->options, sizeof r->options);
     get_text(root, "profile", r->profile, sizeof r->profile);
     get_text(root, "model", r->model, sizeof r->model);
     get_text(root, "level", r->level, sizeof r->level);
     get_text(root, "seed", seed, sizeof seed);
     get_text(root, "sandbox", r->sandbox, sizeof r->sandbox);
-    get_text(root, "notes", r->notes, sizeof r->notes);
+    r->protections = load_protections(json_object_get(root, "protections"));
     get_text(root, "incomplete", r->incomplete, sizeof r->incomplete);
     get_text(root, "load_error", r->load_error, sizeof r->load_error);
     r->seed = strtoull(seed, NULL, 10);
@@ -122,9 +177,16 @@ static void load_head(const json_t *root, attest_report *r) {
     r->shards = (int)get_number(root, "shards");
     r->planned = (size_t)get_number(root, "planned");
     r->seconds = json_real_value(json_object_get(root, "seconds"));
+    const json_t *spent = json_object_get(root, "spent");
+    r->spent = (attest_spent){json_real_value(json_object_get(spent, "load")),
+                              json_real_value(json_object_get(spent, "discovery")),
+                              json_real_value(json_object_get(spent, "cases")),
+                              json_real_value(json_object_get(spent, "again"))};
     get_text(kernel, "name", r->kernel.name, sizeof r->kernel.name);
     get_text(kernel, "vendor", r->kernel.vendor, sizeof r->kernel.vendor);
     get_text(kernel, "version", r->kernel.version, sizeof r->kernel.version);
+    get_text(kernel, "profile", r->kernel.profile, sizeof r->kernel.profile);
+    get_text(kernel, "model", r->kernel.model, sizeof r->kernel.model);
     char features[256], line[300];
     char why[ATTEST_MESSAGE_BYTES];
     attest_case c;
@@ -153,15 +215,44 @@ static void load_head(const json_t *root, attest_report *r) {
     r->kernel.alignment = (uint32_t)get_number(kernel, "alignment");
 }
 
-int attest_report_load(const char *path, attest_report *r, char why[ATTEST_MESSAGE_BYTES]) {
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+static void load_conventions(const json_t *root, attest_report *r) {
+    size_t index;
+    const json_t *one;
+    get_text(root, "fitting_profiles", r->fitting, sizeof r->fitting);
+    json_array_foreach(json_object_get(root, "conventions"), index, one) {
+        if (r->convention_count < ATTEST_MOST_CONVENTIONS) {
+            attest_convention *c = &r->conventions[r->convention_count++];
+            get_text(one, "question", c->question, sizeof c->question);
+            get_text(one, "answer", c->answer, sizeof c->answer);
+        }
+    }
+}
+
+static void load_waivers(const json_t *root, attest_report *r) {
+    size_t index;
+    const json_t *one;
+    json_array_foreach(json_object_get(root, "waivers"), index, one) {
+        if (r->waiver_count < ATTEST_MOST_WAIVERS) {
+            attest_waiver *w = &r->waivers[r->waiver_count++];
+            get_text(one, "scope", w->scope, sizeof w->scope);
+            get_text(one, "reason", w->reason, sizeof w->reason);
+            get_text(one, "link", w->link, sizeof w->link);
+            get_text(one, "expires", w->expires, sizeof w->expires);
+            w->expired = json_is_true(json_object_get(one, "expired"));
+            w->cases = get_number(one, "cases");
+        }
+    }
+}
+
+int attest_report_of_object(const json_t *root, attest_report *r) {
     *r = (attest_report){0};
     const char *schema = json_string_value(json_object_get(root, "schema"));
     const json_t *cases = json_object_get(root, "cases");
     int fine = schema != NULL && strcmp(schema, "attest-report-1") == 0 && json_is_array(cases);
     if (fine) {
         load_head(root, r);
+        load_conventions(root, r);
+        load_waivers(root, r);
         r->boundaries.probes = get_number(root, "probes");
         attest_boundaries_load(json_object_get(root, "boundaries"), &r->boundaries);
         r->entries = calloc(json_array_size(cases) + 1, sizeof *r->entries);
@@ -174,6 +265,13 @@ int attest_report_load(const char *path, attest_report *r, char why[ATTEST_MESSA
             fine = load_case(one, &r->entries[r->count++]);
         }
     }
+    return fine;
+}
+
+int attest_report_load(const char *path, attest_report *r, char why[ATTEST_MESSAGE_BYTES]) {
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    const int fine = attest_report_of_object(root, r);
     if (!fine) {
         snprintf(why, ATTEST_MESSAGE_BYTES, "%.120s is not a report of attest: %.100s", path,
                  root ? "wrong schema" : error.text);

@@ -1,43 +1,90 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "certify/plan/names.h"
 #include "certify/report/print.h"
+#include "certify/report/report_tried.h"
+#include "certify/result/varies.h"
+#include "certify/worker/protection.h"
+#include "certify/report/tally.h"
 
-static const char *paint(int color, attest_verdict v) {
+static const char *paint(const attest_style *style, attest_verdict v) {
     const char *bad = attest_verdict_is_bad(v) ? "\033[31m" : "\033[33m";
-    return !color ? "" : v == ATTEST_PASS ? "\033[32m" : bad;
+    return !style->color ? "" : v == ATTEST_PASS ? "\033[32m" : bad;
 }
 
-void attest_failure_text(FILE *out, const attest_report *report, const attest_entry *entry) {
+static const char *plain(const attest_style *style) { return style->color ? "\033[0m" : ""; }
+
+/* A text that begins in a column; what is wider than the terminal goes on below, indented. */
+static void flow(FILE *out, const attest_style *style, int column, int indent, const char *text) {
+    enum { NARROWEST = 40 };
+    while (style->width > NARROWEST && column + (int)strlen(text) > style->width) {
+        int end = style->width - column;
+        while (end > 0 && text[end] != ' ') {
+            end--;
+        }
+        end = end > 0 ? end : style->width - column;
+        fprintf(out, "%.*s\n%*s", end, text, indent, "");
+        text += end + (text[end] == ' ');
+        column = indent;
+    }
+    fprintf(out, "%s\n", text);
+}
+
+/* A name and a text. */
+static void field(FILE *out, const attest_style *style, const char *name, const char *text) {
+    enum { INDENT = 15 };
+    fprintf(out, "  %-13s", name);
+    flow(out, style, INDENT, INDENT, text);
+}
+
+static void place(FILE *out, const attest_style *style, const attest_result *r) {
+    char text[160];
+    int used = snprintf(text, sizeof text, "%s[%lld,%lld,%lld", r->in_lse ? "lse" : "o",
+                        (long long)r->place[0], (long long)r->place[1], (long long)r->place[2]);
+    if (!r->in_lse) {
+        used += snprintf(text + used, sizeof text - (size_t)used, ",%lld", (long long)r->place[3]);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "]");
+    field(out, style, "place", text);
+    snprintf(text, sizeof text, "%-24a (%.9g)", r->expected, r->expected);
+    field(out, style, "expected", text);
+    snprintf(text, sizeof text, "%-24a (%.9g)", r->actual, r->actual);
+    field(out, style, "actual", text);
+    if (r->radius > 0) {
+        snprintf(text, sizeof text, "%-24a (error is %.3g times that)", r->radius, r->worst);
+        field(out, style, "radius", text);
+    }
+}
+
+void attest_failure_text(FILE *out, const attest_report *report, const attest_entry *entry,
+                         const attest_style *style) {
     const attest_result *r = &entry->result;
     const attest_requirement *broken = attest_requirement_at(r->broken);
-    fprintf(out, "%s %s %s\n", attest_verdict_name(r->verdict), entry->id, entry->check);
-    fprintf(out, "  what         %s\n", r->what);
+    char text[ATTEST_LINE_BYTES + 640];
+    fprintf(out, "%s%s%s %s %s\n", paint(style, r->verdict), attest_verdict_name(r->verdict),
+            plain(style), entry->id, entry->check);
+    field(out, style, "what", r->what);
     if (broken != NULL) {
-        fprintf(out, "  requirement  %s %s (attest explain %s)\n", broken->id, broken->title,
-                broken->id);
+        snprintf(text, sizeof text, "%s %s (attest explain %s)", broken->id, broken->title,
+                 broken->id);
+        field(out, style, "requirement", text);
+    }
+    if (r->explanation.text[0]) {
+        char ids[128];
+        attest_ids_print(&r->explanation.ids, ids, sizeof ids);
+        fprintf(out, "  explained by %s (%s)\n", r->explanation.text, ids);
     }
     if (r->bug_class > 0 || r->label[0]) {
-        fprintf(out, "  class       ");
-        if (attest_class_at(r->bug_class) != NULL) {
-            fprintf(out, " %d, %s", r->bug_class, attest_class_at(r->bug_class)->title);
-        }
-        fprintf(out, "%s%s%s\n", r->label[0] ? " (" : "", r->label, r->label[0] ? ")" : "");
+        const attest_bug_class *known = attest_class_at(r->bug_class);
+        const int used = known == NULL ? 0
+                                       : snprintf(text, sizeof text, "%d, %s%s", r->bug_class,
+                                                  known->title, r->label[0] ? " " : "");
+        snprintf(text + used, sizeof text - (size_t)used, r->label[0] ? "(%s)" : "%s", r->label);
+        field(out, style, "class", text);
     }
     if (r->has_value) {
-        fprintf(out, "  place        %s[%lld,%lld,%lld", r->in_lse ? "lse" : "o",
-                (long long)r->place[0], (long long)r->place[1], (long long)r->place[2]);
-        if (!r->in_lse) {
-            fprintf(out, ",%lld", (long long)r->place[3]);
-        }
-        fprintf(out, "]\n  expected     %-24a (%.9g)\n  actual       %-24a (%.9g)\n", r->expected,
-                r->expected, r->actual, r->actual);
-        if (r->radius > 0) {
-            fprintf(out, "  radius       %-24a (error is %.3g times that)\n", r->radius, r->worst);
-        }
+        place(out, style, r);
     }
     if (r->picture != NULL) {
         for (const char *line = r->picture; *line != '\0';) {
@@ -46,110 +93,101 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
             line += length + (line[length] == '\n');
         }
     }
-    fprintf(out, "  case         %s\n", entry->line);
+    field(out, style, "case", entry->line);
     if (report->level[0] == '\0') { /* of no plan, so no plan has its id */
-        fprintf(out, "  reproduce    attest replay '%s' '%s'\n", entry->line, report->target);
-        return;
+        fprintf(out, "  %-13sattest replay '%s'", "reproduce", entry->line);
+    } else {
+        fprintf(out, "  %-13sattest replay %s --level %s --seed %llu", "reproduce", entry->id,
+                report->level, (unsigned long long)report->seed);
     }
-    fprintf(out, "  reproduce    attest replay %s --level %s --seed %llu '%s'\n", entry->id,
-            report->level, (unsigned long long)report->seed, report->target);
+    /* What the caller chose is no part of the case. */
+    if (strcmp(report->profile, report->kernel.profile) != 0) {
+        fprintf(out, " --profile '%s'", report->profile);
+    }
+    if (strcmp(report->model, report->kernel.model) != 0) {
+        fprintf(out, " --model '%s'", report->model);
+    }
+    fprintf(out, " '%s'\n", report->target);
 }
 
-static void failures(FILE *out, const attest_report *report) {
+/* The smallest case of each cause. */
+static void failures(FILE *out, const attest_report *report, const attest_style *style) {
     enum { MOST = 10 };
-    int shown = 0, hidden = 0;
-    for (size_t i = 0; i < report->count; i++) {
-        const attest_entry *entry = &report->entries[i];
-        if (!attest_verdict_is_bad(entry->result.verdict)) {
-            continue;
+    for (int i = 0; i < report->cause_count && i < MOST; i++) {
+        const attest_cause *cause = &report->causes[i];
+        const attest_bug_class *known = attest_class_at(cause->suspicion.bug_class);
+        fprintf(out, "\ndefect %d of %d, %lld cases", i + 1, report->cause_count,
+                (long long)cause->cases);
+        fprintf(out, known != NULL ? ": class %d, %s\n" : "\n", cause->suspicion.bug_class,
+                known != NULL ? known->title : "");
+        if (cause->needs[0]) {
+            field(out, style, "all have", cause->needs);
         }
-        int repeated = 0; /* one failure a check and requirement tells most of the story */
-        for (size_t k = 0; k < i && !repeated; k++) {
-            const attest_entry *other = &report->entries[k];
-            repeated = attest_verdict_is_bad(other->result.verdict) &&
-                       strcmp(other->check, entry->check) == 0 &&
-                       other->result.broken == entry->result.broken &&
-                       other->result.verdict == entry->result.verdict;
+        if (cause->broken[0]) {
+            field(out, style, "breaks", cause->broken);
         }
-        if (repeated || shown >= MOST) {
-            hidden++;
-            continue;
-        }
-        shown++;
-        fputc('\n', out);
-        attest_failure_text(out, report, entry);
+        attest_failure_text(out, report, &report->entries[cause->smallest], style);
     }
-    if (hidden > 0) {
-        fprintf(out, "\n... and %d more like these (--json has them all)\n", hidden);
+    if (report->cause_count > MOST) {
+        fprintf(out, "\n... and %d more defects (--html and --json have them all)\n",
+                report->cause_count - MOST);
     }
 }
 
 static void group_table(FILE *out, const attest_certificate *c) {
-    static const struct {
-        const char *prefix, *meaning;
-    } groups[] = {
-        {"SEM", "semantics"},      {"MASK", "masks"},      {"NUM", "numerics"},
-        {"MEM", "memory"},         {"ISO", "isolation"},   {"DET", "determinism"},
-        {"SPV", "special values"}, {"ERR", "errors"},      {"CAP", "capabilities"},
-    };
-    fprintf(out, "\n%-6s%-16s%12s%8s%8s%10s%9s\n", "group", "", "requirements", "passed", "failed",
-            "no pass", "not run");
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        int total = 0, passed = 0, failed = 0, without = 0, absent = 0;
-        const size_t length = strlen(groups[g].prefix);
-        for (int i = 0; i < attest_requirement_count(); i++) {
-            const char *id = attest_requirement_at(i)->id;
-            if (strncmp(id, groups[g].prefix, length) != 0 || id[length] != '-') {
-                continue;
-            }
-            const attest_requirement_state *s = &c->state[i];
-            total++;
-            failed += s->bad > 0;
-            passed += s->bad == 0 && s->passed > 0;
-            without += s->bad == 0 && s->passed == 0 && s->neutral + s->waived > 0;
-            absent += s->bad + s->passed + s->neutral + s->waived == 0;
-        }
-        fprintf(out, "%-6s%-16s%12d%8d%8d%10d%9d\n", groups[g].prefix, groups[g].meaning, total,
-                passed, failed, without, absent);
+    fprintf(out, "\n%-6s%-16s%12s%8s%8s%13s%10s%9s\n", "group", "", "requirements", "passed",
+            "failed", "in question", "no pass", "not run");
+    for (int n = 0; n < ATTEST_GROUPS; n++) {
+        const attest_group g = attest_group_of(c, n);
+        fprintf(out, "%-6s%-16s%12d%8d%8d%13d%10d%9d\n", g.prefix, g.meaning, g.total, g.passed,
+                g.failed, g.doubted, g.without, g.absent);
     }
 }
 
 static void waivers(FILE *out, const attest_report *report) {
-    for (size_t i = 0; i < report->count; i++) {
-        if (report->entries[i].result.verdict == ATTEST_WAIVED) {
-            fprintf(out, "waived: %s %s: %s\n", report->entries[i].id, report->entries[i].check,
-                    report->entries[i].waiver);
+    for (int i = 0; i < report->waiver_count; i++) {
+        const attest_waiver *w = &report->waivers[i];
+        if (w->expired) {
+            fprintf(out, "waiver expired on %s: %s: %s %s\n", w->expires, w->scope, w->reason,
+                    w->link);
+        } else if (w->cases == 0) {
+            fprintf(out, "waiver not needed: %s: %s %s\n", w->scope, w->reason, w->link);
+        } else {
+            fprintf(out, "waived: %lld case%s, %s: %s %s\n", (long long)w->cases,
+                    w->cases == 1 ? "" : "s", w->scope, w->reason, w->link);
         }
     }
 }
 
-/* Rungs of the determinism ladder: what is claimed and held, and what held without being claimed. */
+/* Rungs of the determinism ladder: what is claimed and held, and what held without being claimed */
 static void ladder(FILE *out, const attest_report *r) {
-    int64_t held[64] = {0}, moved[64] = {0};
-    for (size_t i = 0; i < r->count; i++) {
-        const attest_entry *e = &r->entries[i];
-        const char *rung = strcmp(e->check, "ladder") == 0 ? strstr(e->line, " p0=") : NULL;
-        const int number = rung != NULL ? atoi(rung + 4) & 63 : 0;
-        if (strcmp(e->check, "ladder") == 0) {
-            held[number] += e->result.verdict == ATTEST_PASS;
-            moved[number] += strcmp(e->result.label, "other bits") == 0;
-        }
-    }
     const char *separator = "determinism ";
     for (int i = 0; attest_rung_table[i] != NULL; i++) {
-        const int claimed = (int)(r->kernel.determinism >> i & 1);
-        if (held[i] > 0 && moved[i] == 0) {
-            fprintf(out, "%s%s%s", separator, attest_rung_table[i], claimed ? "" : " (found)");
+        const attest_rung rung = attest_rung_of(r, i);
+        if (rung.held > 0 && rung.moved == 0) {
+            fprintf(out, "%s%s%s", separator, attest_rung_table[i], rung.claimed ? "" : " (found)");
             separator = ", ";
         }
     }
     fputs(strcmp(separator, ", ") == 0 ? "\n" : "", out);
 }
 
+static void variations(FILE *out, const attest_report *report) {
+    attest_variation list[ATTEST_MOST_VARIATIONS];
+    const int found = attest_varies(report, list);
+    for (int i = 0; i < found; i++) {
+        fprintf(out, "%s  %s  %s\n", i == 0 ? "\nby size and spelling\n" : "", list[i].requirement,
+                list[i].text);
+    }
+}
+
 static void boundaries(FILE *out, const attest_boundaries *all) {
     if (all->probes > 0) {
-        fprintf(out, "\nboundaries found with %lld probes%s\n", (long long)all->probes,
-                all->count > 0 ? ":" : ": none");
+        fprintf(out, "\n%s (%lld probes)%s\n",
+                all->count > 0
+                    ? "lengths at which the kernel changes its ways; cases were added there"
+                    : "the kernel computes all lengths in one way, as far as bits tell",
+                (long long)all->probes, all->count > 0 ? ":" : "");
     }
     for (int axis = 0; axis < ATTEST_AXES; axis++) {
         const char *separator = NULL;
@@ -196,7 +234,72 @@ static void declared(FILE *out, const attest_kernel_info *k) {
     fprintf(out, "; isolation %s\n", rungs[rung]);
 }
 
-static void certificate(FILE *out, const attest_report *r, const attest_certificate *c, int color) {
+/* Tried in the kernel's process before the kernel was there. */
+static void protections(FILE *out, const attest_report *r) {
+    const char *separator = ": ";
+    fprintf(out, "sandbox %s", r->sandbox);
+    for (int p = 0; p < ATTEST_PROTECTIONS; p++) {
+        if (r->protections >> p & 1) {
+            fprintf(out, "%s%s", separator, attest_protection_name(p));
+            separator = ", ";
+        }
+    }
+    separator = "; without ";
+    for (int p = 0; p < ATTEST_PROTECTIONS; p++) {
+        if (!(r->protections >> p & 1)) {
+            fprintf(out, "%s%s", separator, attest_protection_name(p));
+            separator = ", ";
+        }
+    }
+    fputc('\n', out);
+}
+
+static void quoted_list(FILE *out, const char *key, uint64_t bits, const char *const *table) {
+    const char *separator = "";
+    fprintf(out, "%s=[", key);
+    for (int bit = 0; table[bit] != NULL; bit++) {
+        if (bits >> bit & 1) {
+            fprintf(out, "%s\"%s\"", separator, table[bit]);
+            separator = ", ";
+        }
+    }
+    fprintf(out, "]");
+}
+
+/* Of a Python function, which need not have said it: what was found by trying. */
+static void decorator(FILE *out, const attest_kernel_info *k) {
+    fprintf(out, "to declare the same: @kernel(");
+    quoted_list(out, "features", k->features, attest_feature_table);
+    quoted_list(out, ", shapes", k->shapes, attest_shape_table);
+    quoted_list(out, ", types", k->dtypes, attest_type_table);
+    if (k->isolation < ATTEST_ISOLATION_FULL) {
+        fprintf(out, ", isolation=\"%s\"", attest_isolation_table[k->isolation]);
+    }
+    fprintf(out, "%s)\n", k->finite_only ? ", finite_only=True" : "");
+}
+
+static void suspicions(FILE *out, const attest_report *r, const attest_style *style) {
+    for (int i = 0; i < r->suspicions; i++) {
+        const attest_suspicion *s = &r->diagnosis[i];
+        char text[512];
+        snprintf(text, sizeof text, "%s: class %d, %s; %s", i == 0 ? "most likely" : "or",
+                 s->bug_class, attest_class_at(s->bug_class)->title, s->why);
+        flow(out, style, 0, 4, text);
+    }
+}
+
+static void verdict(FILE *out, const attest_certificate *c, const attest_style *style) {
+    const char *on = paint(style, c->certified ? ATTEST_PASS : ATTEST_FAIL), *off = plain(style);
+    if (!c->certified) {
+        fprintf(out, "%snot certified%s: %s\n", on, off, c->reason);
+    } else if (c->restricted[0] != '\0') {
+        fprintf(out, "%scertified%s (restricted: %s)\n", on, off, c->restricted);
+    } else {
+        fprintf(out, "%scertified%s\n", on, off);
+    }
+}
+
+static void certificate(FILE *out, const attest_report *r) {
     fprintf(out, "\nsuite %s, ABI %u, specification %s, level %s, seed %llu", ATTEST_SUITE_VERSION,
             ATTEST_ABI_VERSION, ATTEST_SPEC_VERSION, r->level, (unsigned long long)r->seed);
     if (r->shards > 1) {
@@ -208,38 +311,42 @@ static void certificate(FILE *out, const attest_report *r, const attest_certific
                 r->kernel.version[0] ? " " : "", r->kernel.version,
                 r->kernel.vendor[0] ? " by " : "", r->kernel.vendor, r->profile, r->model);
         declared(out, &r->kernel);
+        if (strncmp(r->target, "py:", 3) == 0) {
+            decorator(out, &r->kernel);
+        }
         ladder(out, r);
-        fprintf(out, "sandbox %s%s%s%s\n", r->sandbox, r->notes[0] ? " (" : "", r->notes,
-                r->notes[0] ? ")" : "");
     }
+    protections(out, r);
     waivers(out, r);
-    for (int i = 0; i < r->suspicions; i++) {
-        const attest_suspicion *s = &r->diagnosis[i];
-        fprintf(out, "%s: class %d, %s; %s\n", i == 0 ? "most likely" : "or", s->bug_class,
-                attest_class_at(s->bug_class)->title, s->why);
+}
+
+static void not_reached(FILE *out, const attest_report *report) {
+    const char *separator = "not reached: ";
+    for (size_t i = 0; i < report->count;) {
+        const char *check = report->entries[i].check;
+        int cases = 0, missed = 0;
+        for (; i < report->count && strcmp(report->entries[i].check, check) == 0; i++) {
+            cases++;
+            missed += report->entries[i].result.verdict == ATTEST_NOT_RUN;
+        }
+        if (missed > 0) {
+            fprintf(out, "%s%s %d of %d", separator, check, missed, cases);
+            separator = ", ";
+        }
     }
-    const char *on = paint(color, c->certified ? ATTEST_PASS : ATTEST_FAIL);
-    const char *off = color ? "\033[0m" : "";
-    if (!c->certified) {
-        fprintf(out, "%snot certified%s: %s\n", on, off, c->reason);
-    } else if (c->restricted[0] != '\0') {
-        fprintf(out, "%scertified%s (restricted: %s)\n", on, off, c->restricted);
-    } else {
-        fprintf(out, "%scertified%s\n", on, off);
-    }
+    fputs(separator[0] == ',' ? "\n" : "", out);
 }
 
 void attest_report_text(FILE *out, const attest_report *report, const attest_certificate *c,
-                        int color) {
-    failures(out, report);
-    double worst = 0;
-    for (size_t i = 0; i < report->count; i++) {
-        const attest_result *r = &report->entries[i].result;
-        worst = r->verdict == ATTEST_PASS && r->worst > worst ? r->worst : worst;
-    }
+                        const attest_style *style) {
+    fputc('\n', out);
+    verdict(out, c, style);
+    suspicions(out, report, style);
+    failures(out, report, style);
     if (report->count > 0) {
         group_table(out, c);
         boundaries(out, &report->boundaries);
+        variations(out, report);
         fprintf(out, "\n%zu cases:", report->count);
         for (int v = 0; v < ATTEST_VERDICTS; v++) {
             if (c->verdicts[v] > 0) {
@@ -247,7 +354,18 @@ void attest_report_text(FILE *out, const attest_report *report, const attest_cer
                         attest_verdict_name((attest_verdict)v));
             }
         }
-        fprintf(out, "; worst error/radius of a pass %.3f; %.1f s\n", worst, report->seconds);
+        fprintf(out, "; worst error/radius of a pass %.3f; %.1f s", attest_worst_pass(report),
+                report->seconds);
+        const attest_spent *t = &report->spent;
+        if (t->load + t->discovery + t->cases + t->again > 0) {
+            fprintf(out, " (loading %.1f, boundaries %.1f, cases %.1f, failures again %.1f)",
+                    t->load, t->discovery, t->cases, t->again);
+        }
+        fprintf(out, "\n");
+        not_reached(out, report);
+        attest_tried_text(out, report);
     }
-    certificate(out, report, c, color);
+    certificate(out, report);
+    suspicions(out, report, style);
+    verdict(out, c, style);
 }

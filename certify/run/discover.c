@@ -6,19 +6,21 @@
 
 #include "certify/plan/data.h"
 
-enum { ENDS = 6, SIZE = 4, MOST_CRASHES = 3, MOST_SWITCHES = 3, FAR = 10 };
+enum { ENDS = 6, SIZE = 4, MANY = 137, MOST_CRASHES = 3, MOST_SWITCHES = 3, FAR = 10 };
 /* What is seen where a call does not return outputs; outputs hash to something else. */
 enum { CRASHED = 1, REFUSED = 2 };
 #define NO_WEIGHT (-30720.0) /* a score below: exp is 0 in every type, and every type holds it */
 
 typedef struct prober {
-    attest_bench *bench;
+    attest_workbench *bench;
     const attest_kernel_info *kernel;
     const attn_profile *profile;
     attest_boundaries *found;
     int64_t queries; /* of the axis keys: a kernel may have a path for one query alone */
     int crashes;
-    int hopeless; /* it hangs, or cannot be loaded */
+    int hopeless;      /* it hangs, or cannot be loaded, or there is no time left */
+    int first_failure; /* a crash is enough: the cases will show it */
+    double until;      /* of attest_clock(); 0: as long as it takes */
 } prober;
 
 /* Every length up to `every`; beyond, the places of `far`, and a search between two that differ. */
@@ -35,8 +37,10 @@ static range range_of(attest_axis axis, attest_level level) {
         [ATTEST_AXIS_VALUE_SIZE] = {140, {192, 256, 384, 512}},
         [ATTEST_AXIS_HEADS] = {34, {48, 64, 96, 128, 256}},
         [ATTEST_AXIS_BATCH] = {34, {48, 64, 96, 128, 256}},
+        [ATTEST_AXIS_GROUP] = {17, {24, 32, 64}},
+        [ATTEST_AXIS_THREADS] = {9, {12, 16, 32}},
     };
-    static const int64_t smoke[ATTEST_AXES] = {140, 40, 40, 20, 14, 8};
+    static const int64_t smoke[ATTEST_AXES] = {140, 70, 40, 20, 14, 8, 6, 5};
     return level == ATTEST_SMOKE ? (range){.every = smoke[axis]} : ranges[axis];
 }
 
@@ -45,7 +49,6 @@ static attest_case case_of(const prober *p, attest_axis axis, int64_t n) {
     const attest_plan plan = {.kernel = p->kernel};
     c.q_type = c.kv_type = c.o_type = attest_plan_type(&plan);
     c.queries = 2;
-    c.keys = 37;
     c.head_size = c.value_size = SIZE;
     c.qk = c.v = ATTEST_RECIPE_ZERO;
     c.features = p->kernel->features & (ATTEST_SCALE | ATTEST_LSE);
@@ -69,9 +72,21 @@ static attest_case case_of(const prober *p, attest_axis axis, int64_t n) {
     case ATTEST_AXIS_HEADS:
         c.q_heads = c.kv_heads = n;
         break;
+    case ATTEST_AXIS_GROUP:
+        c.q_heads = n;
+        break;
+    case ATTEST_AXIS_THREADS:
+        c.threads = n;
+        c.batch = 2;
+        c.q_heads = c.kv_heads = 3;
+        c.queries = 20;
+        break;
     default:
         c.batch = n;
         break;
+    }
+    if (axis != ATTEST_AXIS_KEYS) {
+        c.keys = MANY;
     }
     return c;
 }
@@ -79,28 +94,32 @@ static attest_case case_of(const prober *p, attest_axis axis, int64_t n) {
 /*
  * The first and the last keys have weights, those between have none: more of them change nothing.
  * Scores grow towards the end, so a running maximum moves there, and a tile's border among the last
- * keys rounds differently. Columns repeat after SIZE; rows, heads and entries are all alike; q and
- * k are 0 beyond SIZE. All values are exact in every type.
+ * keys rounds differently. On other axes than the keys all keys have weights, whose sums round at
+ * nearly every step: another order of them gives other bits. Columns repeat after SIZE; rows, heads
+ * and entries are all alike; q and k are 0 beyond SIZE.
  */
-static void fill_key(attest_bench *bench, int64_t b, int64_t g, int64_t j) {
+static void fill_key(attest_workbench *bench, int all, int64_t b, int64_t g, int64_t j) {
     const attn_normal *n = &bench->normal;
     const attest_problem *p = &bench->stage.problem;
     const int64_t from_end = n->keys - 1 - j;
-    const int64_t number = j < ENDS ? j : 2 * ENDS - 1 - from_end;
-    if (j >= ENDS && from_end >= ENDS) {
+    const int64_t number = all || j < ENDS ? j : 2 * ENDS - 1 - from_end;
+    if (!all && j >= ENDS && from_end >= ENDS) {
         attest_put(&p->k, b, g, j, 0, NO_WEIGHT);
         return;
     }
     for (int64_t e = 0; e < SIZE && e < n->head_size; e++) {
         attest_put(&p->k, b, g, j, e,
-                   e == 0 ? 0.4375 * (double)number : 0.0625 * (double)(e + number % 3));
+                   e == 0 && !all
+                       ? 0.4375 * (double)number
+                       : attest_bell((uint32_t)attest_mix((uint64_t)(number * SIZE + e))));
     }
     for (int64_t e = 0; e < n->value_size; e++) {
-        attest_put(&p->v, b, g, j, e, (double)((number * 7 + e % SIZE * 5) % 23 - 11) / 8);
+        attest_put(&p->v, b, g, j, e,
+                   attest_bell((uint32_t)attest_mix((uint64_t)(number * SIZE + e % SIZE) << 20)));
     }
 }
 
-static void fill(attest_bench *bench) {
+static void fill(attest_workbench *bench, int all) {
     static const double query[SIZE] = {1, 0.5, -0.75, 0.25};
     const attn_normal *n = &bench->normal;
     for (int64_t b = 0; b < n->batch; b++) {
@@ -113,7 +132,7 @@ static void fill(attest_bench *bench) {
         }
         for (int64_t g = 0; g < n->kv_heads; g++) {
             for (int64_t j = 0; j < n->keys; j++) {
-                fill_key(bench, b, g, j);
+                fill_key(bench, all, b, g, j);
             }
         }
     }
@@ -134,19 +153,21 @@ static uint64_t look(const attest_kept *kept, int64_t columns) {
 }
 
 static uint64_t probe(prober *p, attest_axis axis, int64_t length) {
-    attest_bench *bench = p->bench;
+    attest_workbench *bench = p->bench;
     attest_result result = {.verdict = ATTEST_PASS, .broken = -1};
     const attest_case c = case_of(p, axis, length);
     uint64_t seen = REFUSED;
     p->found->probes++;
-    int fine = attest_bench_build(bench, &c, &result);
+    p->hopeless |= p->until > 0 && attest_clock() > p->until;
+    int fine = attest_workbench_build(bench, &c, &result);
     if (fine) {
-        fill(bench);
-        fine = attest_bench_call(bench, ATTEST_CALL_FORWARD, 0, ATTEST_PATTERN_ZERO, &result);
+        fill(bench, axis != ATTEST_AXIS_KEYS);
+        fine = attest_workbench_call(bench, ATTEST_CALL_FORWARD, 0, ATTEST_PATTERN_ZERO, &result);
     }
     if (bench->outcome.ending == ATTEST_ENDING_CRASHED) {
         seen = CRASHED;
         p->crashes++;
+        p->hopeless |= p->first_failure;
     } else if (bench->outcome.ending != ATTEST_ENDING_RETURNED) {
         p->hopeless = 1;
     } else if (fine && bench->outcome.status == ATTEST_OK) {
@@ -202,8 +223,9 @@ static void confirm(prober *p, attest_axis axis, const uint64_t *seen, int64_t c
                     int before) {
     for (int i = before; i < p->found->count; i++) {
         const int64_t at = p->found->found[i].at - first;
-        if (at > 0 && at < count && (probe(p, axis, at + first) != seen[at] ||
-                                     probe(p, axis, at + first - 1) != seen[at - 1])) {
+        if (at > 0 && at < count &&
+            (probe(p, axis, at + first) != seen[at] ||
+             probe(p, axis, at + first - 1) != seen[at - 1])) {
             p->found->count = before;
         }
     }
@@ -252,14 +274,16 @@ static void scan(prober *p, attest_axis axis, attest_level level) {
     free(seen);
 }
 
-void attest_discover(const attest_setup *setup, attest_level level, attest_boundaries *found) {
+void attest_discover(const attest_setup *setup, attest_level level, double until, int first_failure,
+                     attest_boundaries *found) {
     prober p = {.bench = calloc(1, sizeof *p.bench),
                 .kernel = &setup->kernel,
                 .profile = &setup->profile,
-                .found = found};
+                .found = found,
+                .first_failure = first_failure,
+                .until = until};
     *found = (attest_boundaries){.count = 0};
-    if (p.bench == NULL ||
-        !attest_session_open(&p.bench->session, &setup->target, &setup->host)) {
+    if (p.bench == NULL || !attest_session_open(&p.bench->session, &setup->target, &setup->host)) {
         free(p.bench);
         return;
     }

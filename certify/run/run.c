@@ -6,13 +6,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "certify/diagnose/causes.h"
+#include "certify/diagnose/closeup.h"
 #include "certify/diagnose/postmortem.h"
 #include "certify/result/waiver.h"
 
 /* A kernel that has to be stopped or cannot be loaded any more would cost its limit every case. */
 enum { MOST_STOPS = 5, MOST_FAILED_STARTS = 3 };
+/* Of a budget, when the last case begins; the rest is for a second look at failures. */
+#define CASES_SHARE 0.85
 /* Pages of a sealed file cannot be given back, so a session that has grown starts afresh. */
 #define MOST_TOUCHED_BYTES (UINT64_C(1) << 32)
 
@@ -23,7 +28,7 @@ typedef struct work {
     size_t *order; /* in which they run; the report has them as planned */
     attest_report *report;
     size_t count;
-    double start;
+    double start, until; /* until: of the cases of a budget, or 0 */
     atomic_size_t next, done;
     atomic_int stops, failed_starts, out_of_time, hopeless, failed;
     pthread_mutex_t lock; /* of what follows and of the terminal */
@@ -32,15 +37,26 @@ typedef struct work {
     int terminal;
 } work;
 
-static int stopped(const work *w) {
-    return w->settings->stop != NULL && *w->settings->stop;
+static int stopped(const work *w) { return w->settings->stop != NULL && *w->settings->stop; }
+
+double attest_run_until(const attest_settings *s) {
+    static const double most[] = {
+        [ATTEST_SMOKE] = 600,
+        [ATTEST_QUICK] = 3600,
+        [ATTEST_FULL] = 24 * 3600,
+        [ATTEST_EXHAUSTIVE] = 7 * 24 * 3600,
+    };
+    return s->seconds > 0          ? s->began + s->seconds
+           : s->budget_seconds > 0 ? 0
+                                   : s->began + most[s->level];
 }
 
 static int may_go_on(work *w) {
     if (stopped(w) || atomic_load(&w->hopeless) || atomic_load(&w->failed)) {
         return 0;
     }
-    if (w->settings->seconds > 0 && attest_clock() - w->start > w->settings->seconds) {
+    const double limit = attest_run_until(w->settings), now = attest_clock();
+    if ((limit > 0 && now > limit) || (w->until > 0 && now > w->until)) {
         atomic_store(&w->out_of_time, 1);
         return 0;
     }
@@ -69,7 +85,7 @@ static void progress(work *w, const attest_entry *entry) {
     pthread_mutex_unlock(&w->lock);
 }
 
-static void note_trouble(work *w, attest_bench *bench, const attest_result *result) {
+static void note_trouble(work *w, attest_workbench *bench, const attest_result *result) {
     if ((result->verdict == ATTEST_TIMEOUT || bench->outcome.ending == ATTEST_ENDING_STOPPED) &&
         atomic_fetch_add(&w->stops, 1) + 1 >= MOST_STOPS) {
         atomic_store(&w->hopeless, 1);
@@ -82,7 +98,7 @@ static void note_trouble(work *w, attest_bench *bench, const attest_result *resu
     }
 }
 
-static void freshen(work *w, attest_bench *bench) {
+static void freshen(work *w, attest_workbench *bench) {
     if (bench->session.arena.touched > MOST_TOUCHED_BYTES) {
         attest_kernel_info info = bench->session.info;
         attest_session_close(&bench->session);
@@ -93,12 +109,15 @@ static void freshen(work *w, attest_bench *bench) {
     }
 }
 
-static void run_some(work *w, attest_bench *bench) {
+static void run_some(work *w, attest_workbench *bench) {
     size_t turn;
     while (may_go_on(w) && (turn = atomic_fetch_add(&w->next, 1)) < w->count) {
         const size_t i = w->order[turn];
         attest_entry *entry = &w->report->entries[i];
+        bench->tape = w->setup->tape;
+        bench->number = i;
         attest_run_case(bench, w->cases[i]->check, &w->cases[i]->c, &entry->result);
+        bench->tape = NULL;
         note_trouble(w, bench, &entry->result);
         if (w->settings->first_failure && attest_verdict_is_bad(entry->result.verdict)) {
             atomic_store(&w->failed, 1);
@@ -110,9 +129,8 @@ static void run_some(work *w, attest_bench *bench) {
 
 static void *job(void *argument) {
     work *w = argument;
-    attest_bench *bench = calloc(1, sizeof *bench);
-    if (bench != NULL &&
-        attest_session_open(&bench->session, &w->setup->target, &w->setup->host)) {
+    attest_workbench *bench = calloc(1, sizeof *bench);
+    if (bench != NULL && attest_session_open(&bench->session, &w->setup->target, &w->setup->host)) {
         bench->profile = w->setup->profile;
         bench->model = w->setup->model;
         bench->wide_model = w->setup->wide_model;
@@ -190,7 +208,11 @@ static void conclude(work *w) {
     if (stopped(w)) {
         snprintf(text, size, "the run was interrupted");
     } else if (atomic_load(&w->out_of_time)) {
-        snprintf(text, size, "the run was cut by --time");
+        snprintf(text, size, "the run was cut by %s after %zu of %zu cases",
+                 s->seconds > 0 ? "--time"
+                 : w->until > 0 ? "--budget"
+                                : "the limit of its level (--time)",
+                 atomic_load(&w->done), w->count);
     } else if (atomic_load(&w->hopeless) == 1) {
         snprintf(text, size, "the run was given up: %d cases had to be stopped", MOST_STOPS);
     } else if (atomic_load(&w->hopeless)) {
@@ -202,12 +224,15 @@ static void conclude(work *w) {
     } else if (s->shards > 1) {
         snprintf(text, size, "one shard of %d: merge them all", s->shards);
     }
-    r->seconds = attest_clock() - w->start;
+    r->spent.cases = attest_clock() - w->start;
 }
 
 int attest_run(attest_setup *setup, const attest_settings *settings, const attest_plan *plan,
                attest_report *report, char why[ATTEST_MESSAGE_BYTES]) {
     work w = {.setup = setup, .settings = settings, .report = report, .start = attest_clock()};
+    if (settings->budget_seconds > 0) {
+        w.until = settings->began + CASES_SHARE * settings->budget_seconds;
+    }
     w.terminal = isatty(2) && !settings->quiet;
     pthread_mutex_init(&w.lock, NULL);
     pthread_t threads[256];
@@ -226,11 +251,22 @@ int attest_run(attest_setup *setup, const attest_settings *settings, const attes
     }
     pthread_mutex_destroy(&w.lock);
     if (fine) {
+        const double end =
+            settings->budget_seconds > 0 ? settings->began + settings->budget_seconds : 0;
+        const double limit = attest_run_until(settings);
         conclude(&w);
-        if (!stopped(&w) && !atomic_load(&w.hopeless) && !atomic_load(&w.out_of_time)) {
-            attest_postmortem(setup->first, settings->stop, w.cases, report);
+        const double again = attest_clock();
+        if (!stopped(&w) && !atomic_load(&w.hopeless) &&
+            (end > 0 || !atomic_load(&w.out_of_time))) {
+            attest_postmortem(setup->first, settings->stop, end > 0 ? end : limit, w.cases, report);
         }
-        attest_waive(settings->waivers, report);
+        attest_waive(settings->waivers, time(NULL), report);
+        attest_causes_find(report);
+        if (!stopped(&w) && !atomic_load(&w.hopeless) && (limit == 0 || attest_clock() < limit)) {
+            attest_closeups(setup->first, settings->stop, report);
+        }
+        report->spent.again = attest_clock() - again;
+        report->seconds = attest_clock() - settings->began;
     }
     free(w.cases);
     free(w.order);

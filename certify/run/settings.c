@@ -3,11 +3,13 @@
 #include "certify/run/settings.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "certify/host/process.h"
+#include "vectors/read/profile_read.h"
 
 typedef enum option {
     PROFILE,
@@ -22,12 +24,24 @@ typedef enum option {
     WAIVERS,
     JSON,
     JUNIT,
+    HTML,
+    SARIF,
+    MARKDOWN,
+    BADGE,
+    BUNDLE,
+    SIGN,
+    KEY,
+    STATEMENT,
     OUTPUT,
     JOBS,
     SANDBOX,
     REQUIRE,
     CALL_TIME,
+    LOAD_TIME,
+    BUDGET,
     MEMORY,
+    READ,
+    ENV,
     GATE,
     VALIDATE,
     QUIET,
@@ -36,10 +50,12 @@ typedef enum option {
 } option;
 
 static const char *const names[OPTIONS] = {
-    "--profile", "--model", "--level",  "--seed", "--shard",   "--time",    "--cases",
-    "--only",    "--skip", "--waivers", "--json", "--junit",   "--output",  "--jobs",
-    "--sandbox", "--require", "--call-time", "--memory", "--gate", "--validate", "--quiet",
-    "--first-failure",
+    "--profile",   "--model",     "--level",    "--seed",          "--shard",   "--time",
+    "--cases",     "--only",      "--skip",     "--waivers",       "--json",    "--junit",
+    "--html",      "--sarif",     "--markdown", "--badge",         "--bundle",  "--sign",
+    "--key",       "--statement", "--output",   "--jobs",          "--sandbox", "--require",
+    "--call-time", "--load-time", "--budget",   "--memory",        "--read",    "--env",
+    "--gate",      "--validate",  "--quiet",    "--first-failure",
 };
 
 /* What an option takes, where not every text will do. */
@@ -51,15 +67,34 @@ static const char *const takes[OPTIONS] = {
     [CASES] = "a whole number from 1 on",
     [JOBS] = "1 to 256",
     [SANDBOX] = "strict or relaxed",
+    [KEY] = "64 hexadecimal digits",
     [REQUIRE] = "full",
     [CALL_TIME] = "seconds, 0.001 to 86400",
+    [LOAD_TIME] = "seconds, 0.001 to 86400",
+    [BUDGET] = "a time such as 90, 90s, 10m or 2h",
     [MEMORY] = "MiB, 16 to 1048576",
+    [READ] = "a folder or file, at most 32 of them",
+    [ENV] = "a variable's name, at most 32 of them",
 };
 
 static int number(const char *text, double least, double most, double *value) {
     char *end = NULL;
     *value = strtod(text, &end);
     return end != text && *end == '\0' && *value >= least && *value <= most;
+}
+
+/* Seconds, or a number with s, m or h behind it. */
+static int duration(const char *text, double *seconds) {
+    static const char units[] = "smh";
+    static const double factor[] = {1, 60, 3600};
+    char *end = NULL;
+    *seconds = strtod(text, &end);
+    const char *unit = *end != '\0' ? strchr(units, *end) : units;
+    if (end == text || unit == NULL || (*end != '\0' && end[1] != '\0')) {
+        return 0;
+    }
+    *seconds *= factor[unit - units];
+    return *seconds >= 1 && *seconds <= 1e6;
 }
 
 static int level(const char *text, attest_level *value) {
@@ -77,6 +112,14 @@ static int natural(const char *text, uint64_t *value) {
     errno = 0;
     *value = strtoull(text, &end, 10);
     return end != text && *end == '\0' && errno == 0 && text[0] != '-';
+}
+
+static int one_more(const char **list, int *count, const char *value) {
+    if (*count == ATTEST_MOST_NAMED) {
+        return 0;
+    }
+    list[(*count)++] = value;
+    return 1;
 }
 
 static int apply(attest_settings *s, option o, const char *value) {
@@ -115,6 +158,30 @@ static int apply(attest_settings *s, option o, const char *value) {
     case JUNIT:
         s->junit = value;
         return 1;
+    case HTML:
+        s->html = value;
+        return 1;
+    case SARIF:
+        s->sarif = value;
+        return 1;
+    case MARKDOWN:
+        s->markdown = value;
+        return 1;
+    case BUNDLE:
+        s->bundle = value;
+        return 1;
+    case SIGN:
+        s->sign = value;
+        return 1;
+    case KEY:
+        s->key = value;
+        return strlen(value) == 64;
+    case STATEMENT:
+        s->statement = value;
+        return 1;
+    case BADGE:
+        s->badge = value;
+        return 1;
     case OUTPUT:
         s->output = value;
         return 1;
@@ -132,12 +199,21 @@ static int apply(attest_settings *s, option o, const char *value) {
         return strcmp(value, "full") == 0;
     case CALL_TIME:
         return number(value, 0.001, 86400, &s->call_seconds);
+    case LOAD_TIME:
+        return number(value, 0.001, 86400, &s->load_seconds);
+    case BUDGET:
+        return duration(value, &s->budget_seconds);
     case MEMORY:
         if (!number(value, 16, 1 << 20, &real)) {
             return 0;
         }
         s->memory_bytes = (uint64_t)real << 20;
         return 1;
+    case READ:
+        return value[0] != '\0' && one_more(s->named.folders, &s->named.folder_count, value);
+    case ENV:
+        return value[0] != '\0' && strchr(value, '=') == NULL &&
+               one_more(s->named.variables, &s->named.variable_count, value);
     default:
         return 0;
     }
@@ -158,8 +234,7 @@ static int has_word(const char *list, const char *word, size_t length) {
 int attest_list_has_check(const char *list, const attest_check *check) {
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
-        if (has_word(check->name, list, length) ||
-            has_word(check->catalogue, list, length) ||
+        if (has_word(check->name, list, length) || has_word(check->catalogue, list, length) ||
             has_word(check->requirements, list, length)) {
             return 1;
         }
@@ -194,12 +269,15 @@ int attest_settings_parse(attest_settings *s, int argc, char **argv,
                            .seed = 1,
                            .shard = 1,
                            .shards = 1,
-                           .jobs = processors > 8 ? 8 : processors > 0 ? (int)processors : 1,
+                           .jobs = processors > 8   ? 8
+                                   : processors > 0 ? (int)processors
+                                                    : 1,
                            .strict = -1,
+                           .began = attest_clock(),
                            .call_seconds = 10,
                            .memory_bytes = UINT64_C(2) << 30};
     for (int i = 1; i < argc; i++) {
-        if (strncmp(argv[i], "--", 2) != 0) {
+        if (argv[i][0] != '-' || argv[i][1] == '\0') {
             if (s->word_count == ATTEST_MOST_WORDS) {
                 snprintf(why, ATTEST_MESSAGE_BYTES, "too many arguments");
                 return 0;
@@ -237,46 +315,10 @@ int attest_settings_parse(attest_settings *s, int argc, char **argv,
            (s->skip == NULL || names_checks(s->skip, why));
 }
 
-typedef struct choice {
-    const char *key;
-    const char *values[5];
-} choice;
-
-static const choice choices[] = {
-    {"corner", {"top-left", "bottom-right", "bottom-right-with-lengths", NULL}},
-    {"window_form", {"not-defined", "w-keys", "left-w", "both-w", NULL}},
-    {"default_scale", {"rsqrt-d", "one", "required", NULL}},
-    {"gqa_order", {"grouped", "tiled", NULL}},
-    {"lse_base", {"natural", "base-2", NULL}},
-    {"lse_empty", {"neg-inf", "pos-inf", "unspecified", NULL}},
-    {"empty_row", {"zero", "nan", "mean-of-all", "unspecified", NULL}},
-    {"mask_with_causal", {"and", "error", "mask-ignored", "causal-ignored", NULL}},
-};
-
-static int read_profile(json_t *root, attn_profile *profile, char *why) {
-    int found[sizeof choices / sizeof *choices];
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-        const char *value = json_string_value(json_object_get(root, choices[i].key));
-        for (found[i] = 0; value && choices[i].values[found[i]]; found[i]++) {
-            if (strcmp(value, choices[i].values[found[i]]) == 0) {
-                break;
-            }
-        }
-        if (value == NULL || choices[i].values[found[i]] == NULL) {
-            snprintf(why, ATTEST_MESSAGE_BYTES, "profile: %s is missing or unknown",
-                     choices[i].key);
-            return 0;
-        }
-    }
-    *profile = (attn_profile){.corner = (attn_corner)found[0],
-                              .window_form = (attn_window_form)found[1],
-                              .default_scale = (attn_default_scale)found[2],
-                              .gqa_order = (attn_gqa_order)found[3],
-                              .lse_base = (attn_lse_base)found[4],
-                              .lse_empty = (attn_lse_empty)found[5],
-                              .empty_row = (attn_empty_row)found[6],
-                              .mask_with_causal = (attn_mask_with_causal)found[7]};
-    return 1;
+int attest_is_bare_name(const char *name) {
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    return name[0] != '\0' && name[0] != '.' && name[strspn(name, letters)] == '\0';
 }
 
 int attest_profile_find(const char *name, attn_profile *profile, char why[ATTEST_MESSAGE_BYTES]) {
@@ -294,13 +336,5 @@ int attest_profile_find(const char *name, attn_profile *profile, char why[ATTEST
         snprintf(why, ATTEST_MESSAGE_BYTES, "no profile is called \"%.60s\"", name);
         return 0;
     }
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
-        snprintf(why, ATTEST_MESSAGE_BYTES, "profile %.60s: %.120s", name, error.text);
-        return 0;
-    }
-    int fine = read_profile(root, profile, why);
-    json_decref(root);
-    return fine;
+    return attest_profile_file(profile, path, why) == 0;
 }

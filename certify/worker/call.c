@@ -15,13 +15,12 @@
 #endif
 
 static unsigned char *slot_base(int slot) {
-    return (unsigned char *)(uintptr_t)(ATTEST_WORKER_BASE +
-                                        ((uint64_t)slot << ATTEST_SLOT_SHIFT));
+    return (unsigned char *)(uintptr_t)(ATTEST_WORKER_BASE + ((uint64_t)slot << ATTEST_SLOT_SHIFT));
 }
 
 static int reserve(unsigned char *from, uint64_t bytes, int fixed) {
-    return mmap(from, (size_t)bytes, PROT_NONE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0) == (void *)from;
+    return mmap(from, (size_t)bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed,
+                -1, 0) == (void *)from;
 }
 
 int attest_windows_reserve(attest_windows *windows) {
@@ -47,8 +46,7 @@ static int show(attest_windows *windows, int slot, const attest_place *place) {
     if (place->map_bytes > 0) {
         int input = slot < ATTEST_INPUT_SLOTS;
         int file_slot = input ? slot : slot - ATTEST_INPUT_SLOTS;
-        off_t position =
-            (off_t)(((uint64_t)file_slot << ATTEST_SLOT_SHIFT) + place->map_offset);
+        off_t position = (off_t)(((uint64_t)file_slot << ATTEST_SLOT_SHIFT) + place->map_offset);
         void *got = mmap(base + place->map_offset, (size_t)place->map_bytes,
                          input ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                          input ? windows->inputs : windows->outputs, position);
@@ -79,9 +77,7 @@ static uint32_t control_word(void) {
 #endif
 }
 
-static void default_environment(void) {
-    fesetenv(FE_DFL_ENV);
-}
+static void default_environment(void) { fesetenv(FE_DFL_ENV); }
 
 typedef struct caller {
     const attest_kernel *kernel;
@@ -132,9 +128,8 @@ static int make_twin(caller *c, const attest_wire_call *call) {
     c->o = twin(c->problem.o.data, call->place[ATTEST_SLOT_O].data_bytes, &c->problem.o.data);
     c->lse =
         twin(c->problem.lse.data, call->place[ATTEST_SLOT_LSE].data_bytes, &c->problem.lse.data);
-    c->workspace =
-        twin(c->problem.workspace, call->place[ATTEST_SLOT_WORKSPACE].data_bytes,
-             &c->problem.workspace);
+    c->workspace = twin(c->problem.workspace, call->place[ATTEST_SLOT_WORKSPACE].data_bytes,
+                        &c->problem.workspace);
     return (c->o || !c->problem.o.data) && (c->lse || !c->problem.lse.data) &&
            (c->workspace || !c->problem.workspace);
 }

@@ -7,7 +7,7 @@
 #include "spec/attest.h"
 
 typedef struct attest_windows {
-    int inputs;  /* memory files */
+    int inputs; /* memory files */
     int outputs;
     attest_place mapped[ATTEST_SLOTS]; /* what each slot shows now */
 } attest_windows;

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "certify/worker/sandbox.h"
+#include "certify/worker/filter.h"
 #include "certify/worker/wire.h"
 
 /* The one place with static state: a signal handler has no argument of its own. */
@@ -70,6 +70,4 @@ int attest_crash_handlers(int outputs) {
     return 1;
 }
 
-void attest_crash_set_base(uint64_t object_base) {
-    record->object_base = object_base;
-}
+void attest_crash_set_base(uint64_t object_base) { record->object_base = object_base; }

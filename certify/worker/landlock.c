@@ -5,14 +5,11 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The attributes as of Landlock 6; older headers lack the later fields, and the running kernel says
- * by its version how many it knows. */
+/* The attributes as of Landlock 6; older headers lack the later fields. */
 typedef struct attributes {
     uint64_t files;
     uint64_t network;
@@ -48,58 +45,58 @@ static void allow(int rules, const char *path, uint64_t rights) {
 static void allow_list(int rules, const char *paths, uint64_t rights) {
     char one[4096];
     while (paths != NULL && *paths != '\0') {
-        size_t length = strcspn(paths, ":");
+        size_t length = strcspn(paths, "\n");
         if (length > 0 && length < sizeof one) {
             memcpy(one, paths, length);
             one[length] = '\0';
-            allow(rules, one, rights);
+            /* Of a folder with a slash at its end, the names in it alone. */
+            allow(rules, one, one[length - 1] == '/' ? LANDLOCK_ACCESS_FS_READ_DIR : rights);
         }
-        paths += length + (paths[length] == ':');
+        paths += length + (paths[length] == '\n');
     }
 }
 
-static void allow_directory_of(int rules, const char *file) {
-    char path[4096];
-    if (file == NULL || (size_t)snprintf(path, sizeof path, "%s", file) >= sizeof path) {
-        return;
+/* The most that the running kernel takes: it refuses attributes that it does not know. */
+static int make_ruleset(attributes *handled) {
+    static const struct {
+        attributes wanted;
+        size_t size;
+    } known[] = {
+        {{FILE_RIGHTS_V1 | REFER | TRUNCATE | DEVICE_IOCTL, NETWORK_BIND_AND_CONNECT,
+          SCOPE_SOCKETS_AND_SIGNALS},
+         sizeof *handled},
+        {{FILE_RIGHTS_V1 | REFER | TRUNCATE | DEVICE_IOCTL, NETWORK_BIND_AND_CONNECT, 0}, 16},
+        {{FILE_RIGHTS_V1 | REFER | TRUNCATE, NETWORK_BIND_AND_CONNECT, 0}, 16},
+        {{FILE_RIGHTS_V1 | REFER | TRUNCATE, 0, 0}, 8},
+        {{FILE_RIGHTS_V1 | REFER, 0, 0}, 8},
+        {{FILE_RIGHTS_V1, 0, 0}, 8},
+    };
+    int rules = -1;
+    for (size_t i = 0; i < sizeof known / sizeof *known && rules < 0; i++) {
+        *handled = known[i].wanted;
+        rules = (int)syscall(SYS_landlock_create_ruleset, handled, known[i].size, 0);
     }
-    char *slash = strrchr(path, '/');
-    if (slash == NULL) {
-        snprintf(path, sizeof path, ".");
-    } else {
-        slash[slash == path] = '\0';
-    }
-    allow(rules, path, READING);
+    return rules;
 }
 
-int attest_landlock(int strict, const char *object, const char *temporary) {
-    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    if (version < 1) {
-        return 0;
-    }
-    attributes handled = {.files = FILE_RIGHTS_V1};
-    handled.files |= version >= 2 ? REFER : 0;
-    handled.files |= version >= 3 ? TRUNCATE : 0;
-    handled.files |= version >= 5 ? DEVICE_IOCTL : 0;
-    handled.network = version >= 4 ? NETWORK_BIND_AND_CONNECT : 0;
-    handled.scoped = version >= 6 ? SCOPE_SOCKETS_AND_SIGNALS : 0;
-    size_t known = version >= 6 ? sizeof handled : version >= 4 ? 16 : 8;
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &handled, known, 0);
+/* Where shared objects live, and what run-time systems ask about the machine. Not /proc: a kernel
+ * has no business in other processes. Not /dev/shm: what lies there outlives the kernel. */
+static const char system_files[] =
+    "/lib\n/lib32\n/lib64\n/libx32\n/usr\n/opt\n/nix/store\n/gnu/store\n/etc/ld.so.cache\n"
+    "/etc/ld.so.preload\n/etc/localtime\n/etc/passwd\n/etc/group\n/etc/nsswitch.conf\n"
+    "/sys/devices/system/cpu\n/sys/devices/system/node\n/sys/kernel/mm/transparent_hugepage\n"
+    "/proc/self\n/proc/cpuinfo\n/proc/meminfo\n/proc/stat\n/proc/version\n"
+    "/proc/sys/vm/overcommit_memory\n/dev/urandom\n/dev/random\n/dev/zero";
+
+int attest_landlock(const char *readable, const char *temporary) {
+    attributes handled;
+    const int rules = make_ruleset(&handled);
     if (rules < 0) {
         return 0;
     }
-    if (!strict) { /* an interpreter's modules may be anywhere */
-        allow(rules, "/", READING);
-    }
-    /* Where shared objects live. Not /proc: a kernel has no business in other processes. */
-    allow_list(rules,
-               "/lib:/lib32:/lib64:/usr:/opt:/nix:/gnu:/etc/ld.so.cache:/etc/ld.so.preload:"
-               "/sys/devices/system/cpu:/proc/self:/proc/cpuinfo:/proc/meminfo:/proc/stat:"
-               "/dev/urandom:/etc/localtime",
-               READING);
-    allow_list(rules, "/dev/null", READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
-    allow_list(rules, getenv("LD_LIBRARY_PATH"), READING);
-    allow_directory_of(rules, object);
+    allow_list(rules, system_files, READING);
+    allow_list(rules, readable, READING);
+    allow(rules, "/dev/null", READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
     if (temporary != NULL) {
         allow(rules, temporary, handled.files & ~DEVICE_IOCTL);
     }

@@ -4,9 +4,10 @@
 #define ATTEST_LANDLOCK_H
 
 /*
- * Reading where shared objects live and beside `object`, everywhere unless `strict`; writing below
- * `temporary` alone, or nowhere if it is NULL. 1, or 0 where the running kernel has no Landlock.
+ * Reading where shared objects live, what the machine is like, and below `readable`, a path a line;
+ * writing below `temporary` alone, or nowhere if it is NULL. 1, or 0 where the running kernel has
+ * no Landlock.
  */
-int attest_landlock(int strict, const char *object, const char *temporary);
+int attest_landlock(const char *readable, const char *temporary);
 
 #endif

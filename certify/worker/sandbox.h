@@ -4,12 +4,12 @@
  * object is loaded, because constructors and IFUNC resolvers run there.
  *
  *   strict   system calls on an allow list, no file but readable ones; after loading no file at all
- *   relaxed  any system call but network, tracing, new processes and administration; files are
- *            writable below one temporary directory alone. For interpreters and run-time systems.
+ *   relaxed  any system call but those on a list of refusals; files are writable below one
+ * temporary directory alone. For interpreters and run-time systems.
  *
- * In a strict sandbox a call that is not allowed raises SIGSYS: it ends as a crash that names it. In
- * a relaxed one it fails with EPERM. What the running system cannot enforce is said in
- * `notes`, which ends up in the certificate.
+ * Both: files are readable by a list alone, no process is started, nothing is sent anywhere. In a
+ * strict sandbox a call that is not allowed raises SIGSYS: it ends as a crash that names it. In a
+ * relaxed one it fails with EPERM. spec/threats.md has the reasons.
  */
 #ifndef ATTEST_SANDBOX_H
 #define ATTEST_SANDBOX_H
@@ -21,16 +21,14 @@ typedef struct attest_sandbox {
     int strict;
     uint64_t memory_bytes;
     const char *temporary; /* writable directory of a relaxed sandbox, or NULL */
-    const char *object;    /* the kernel's file: its directory stays readable */
+    const char *readable;  /* what may be read besides the system's libraries, a path a line */
 } attest_sandbox;
 
-/* 1, or 0 with a reason in `notes`: then nothing may be loaded. */
-int attest_sandbox_enter(const attest_sandbox *sandbox, char *notes, size_t size);
+/* Fills the bits of protection.h that were seen to hold. 1, or 0 with a reason: then nothing may be
+ * loaded. */
+int attest_sandbox_enter(const attest_sandbox *sandbox, uint32_t *protections, const char **why);
 
 /* After loading, for a strict sandbox: opening files ends too. */
 int attest_sandbox_narrow(void);
-
-/* Name of a system call, for crash reports; "?" if there is none. */
-void attest_system_call_name(char *name, size_t size, int number);
 
 #endif

@@ -94,8 +94,7 @@ int attest_wire_places_fit(const attest_wire_call *call, uint64_t page) {
             p->map_bytes > ATTEST_SLOT_BYTES - p->map_offset) {
             return 0;
         }
-        if (p->data_offset < p->map_offset ||
-            p->data_offset > p->map_offset + p->map_bytes ||
+        if (p->data_offset < p->map_offset || p->data_offset > p->map_offset + p->map_bytes ||
             p->data_bytes > p->map_offset + p->map_bytes - p->data_offset) {
             return 0;
         }

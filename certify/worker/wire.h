@@ -47,13 +47,13 @@ enum attest_call_kind {
 
 typedef struct attest_wire_call {
     uint32_t kind;
-    uint32_t callers; /* threads of ATTEST_CALL_TOGETHER, 1..16 */
+    uint32_t callers;       /* threads of ATTEST_CALL_TOGETHER, 1..16 */
     attest_problem problem; /* every pointer NULL: the worker fills them from the places */
     attest_place place[ATTEST_SLOTS];
 } attest_wire_call;
 
-/* A problem whose struct_bytes says this much more than version 1 has is passed with bytes of value 1
- * behind its known fields: a later version's struct, as far as a kernel can know. */
+/* A problem whose struct_bytes says this much more than version 1 has is passed with bytes of value
+ * 1 behind its known fields: a later version's struct, as far as a kernel can know. */
 #define ATTEST_LATER_BYTES UINT64_C(64)
 
 #define ATTEST_FAULT_SUPPORTS_VARIES 1u /* supports() gave two answers to one question */

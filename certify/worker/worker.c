@@ -3,22 +3,23 @@
  * attest-worker - loads one kernel in a sandbox and calls it on behalf of attest, which never loads
  * one itself. Started by attest alone:
  *
- *   attest-worker MODE MEMORY-BYTES TEMPORARY PROGRAM [ARGUMENT...]
+ *   attest-worker MODE MEMORY-BYTES TEMPORARY READABLE PROGRAM [ARGUMENT...]
  *
  * MODE is strict or relaxed (PROGRAM is a shared object), or exec (PROGRAM is run in the relaxed
- * sandbox and speaks spec/protocol.md itself). Descriptors 3, 4 and 5 are the socket to attest, the
- * sealed inputs and the outputs.
+ * sandbox and speaks spec/protocol.md itself, once attest has the first message). READABLE is what
+ * may be read besides the system's libraries, a path a line. Descriptors 3, 4 and 5 are the socket
+ * to attest, the sealed inputs and the outputs.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <link.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,73 +148,78 @@ static void introduce(const attest_kernel *kernel) {
     }
 }
 
-static void serve(const attest_kernel *kernel, attest_windows *windows) {
-    attest_wire message;
+/* Where the worker waits for attest, always called from main(): so its stack pointer is the same
+ * each time, and attest, which looks from outside, can tell it from a kernel that reads the
+ * socket. */
+static attest_wire question;
+static ssize_t __attribute__((noinline)) wait_for_attest(void) {
+    ssize_t size;
+    do {
+        size = syscall(SYS_read, CONTROL, &question, sizeof question); /* read() has two ways */
+    } while (size < 0 && errno == EINTR);
+    return size;
+}
+
+static void answer(const attest_kernel *kernel, attest_windows *windows, ssize_t size) {
+    const attest_wire message = question;
+    attest_wire checked;
     const char *why;
-    for (;;) {
-        ssize_t size = read(CONTROL, &message, sizeof message);
-        if (size == 0) { /* attest has closed its end */
-            if (kernel->shutdown != NULL) {
-                kernel->shutdown();
-            }
-            return;
-        }
-        if (size < 0 && errno == EINTR) {
-            continue;
-        }
-        attest_wire question = message;
-        if (size < 0 || !attest_wire_accept(&question, &message, (size_t)size, &why) ||
-            question.kind != ATTEST_WIRE_CALL) {
-            _exit(1);
-        }
-        attest_wire answer = {.kind = ATTEST_WIRE_DONE, .sequence = question.sequence};
-        attest_call(kernel, windows, &question.u.call, &answer);
-        if (!say(&answer)) {
-            _exit(1);
-        }
+    if (size < 0 || !attest_wire_accept(&checked, &message, (size_t)size, &why) ||
+        checked.kind != ATTEST_WIRE_CALL) {
+        _exit(1);
+    }
+    attest_wire said = {.kind = ATTEST_WIRE_DONE, .sequence = checked.sequence};
+    attest_call(kernel, windows, &checked.u.call, &said);
+    if (!say(&said)) {
+        _exit(1);
     }
 }
 
 int main(int argc, char **argv) {
-    if (argc < 5) {
+    if (argc < 6) {
         fprintf(stderr, "attest-worker is started by attest; see attest(1)\n");
         return 2;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    attest_sandbox sandbox = {
+    const attest_sandbox sandbox = {
         .strict = strcmp(argv[1], "strict") == 0,
         .memory_bytes = strtoull(argv[2], NULL, 10),
         .temporary = argv[3][0] ? argv[3] : NULL,
-        .object = argv[4],
+        .readable = argv[4],
     };
-    if (sandbox.temporary != NULL) {
-        setenv("TMPDIR", sandbox.temporary, 1);
-    }
+    char *const *const program = argv + 5;
+    const int runs = strcmp(argv[1], "exec") == 0;
     attest_wire ready = {.kind = ATTEST_WIRE_READY};
-    if (strcmp(argv[1], "exec") == 0) {
-        if (!attest_sandbox_enter(&sandbox, ready.text, sizeof ready.text)) {
-            fprintf(stderr, "attest-worker: %s\n", ready.text);
-            return 2;
-        }
-        execvp(argv[4], argv + 4);
-        fprintf(stderr, "attest-worker: %s: %s\n", argv[4], strerror(errno));
-        return 2;
-    }
     attest_windows windows = {.inputs = INPUTS, .outputs = OUTPUTS};
-    if (!attest_windows_reserve(&windows) || !attest_crash_handlers(OUTPUTS)) {
+    if (!runs && (!attest_windows_reserve(&windows) || !attest_crash_handlers(OUTPUTS))) {
         refuse("address space for the tensors cannot be reserved");
     }
-    if (!attest_sandbox_enter(&sandbox, ready.text, sizeof ready.text)) {
-        refuse(ready.text);
+    uint32_t protections = 0;
+    const char *why = "";
+    if (!attest_sandbox_enter(&sandbox, &protections, &why)) {
+        refuse(why);
     }
+    snprintf(ready.text, sizeof ready.text, "%" PRIx32, protections);
     if (!say(&ready)) {
         return 1;
     }
-    attest_kernel kernel = load(argv[4]);
+    if (runs) {
+        execvp(program[0], program);
+        fprintf(stderr, "attest-worker: %s: %s\n", program[0], strerror(errno));
+        return 2;
+    }
+    if (wait_for_attest() <= 0) { /* it has seen where this is */
+        return 1;
+    }
+    attest_kernel kernel = load(program[0]);
     if (sandbox.strict && !attest_sandbox_narrow()) {
         refuse("the narrow filter cannot be set");
     }
     introduce(&kernel);
-    serve(&kernel, &windows);
+    for (ssize_t size; (size = wait_for_attest()) != 0;) { /* 0: attest has closed its end */
+        answer(&kernel, &windows, size);
+    }
+    if (kernel.shutdown != NULL) {
+        kernel.shutdown();
+    }
     return 0;
 }
