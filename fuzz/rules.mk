@@ -29,7 +29,7 @@ $(B)/fuzz/core/profiles.o: $(B)/generated/profiles.inc
 
 # The certifier's own parts, without its main program.
 $(patsubst %.c,$(B)/%.o,$(wildcard fuzz/targets/*.c)): | $(B)/generated/classes.inc
-$(B)/fuzz/libcertify.a: $(filter-out $(B)/certify/cli/main.o,$(attest_objects))
+$(B)/fuzz/libcertify.a: $(filter-out $(B)/certify/cli/main.o,$(attest_objects)) $(gsl_objects)
 	@rm -f $@
 	$(AR) $(AR_FLAGS) $@ $^
 

@@ -7,20 +7,6 @@
 
 #include "reference/problem/normal.h"
 
-attest_tensor *attest_fuzz_tensor(attest_problem *p, int which) {
-    attest_tensor *const tensors[FUZZ_TENSORS] = {&p->q,           &p->k,       &p->v,
-                                                  &p->mask,        &p->sinks,   &p->slopes,
-                                                  &p->key_lengths, &p->offsets, &p->o,
-                                                  &p->lse};
-    return tensors[which];
-}
-
-const char *attest_fuzz_tensor_name(int which) {
-    static const char *const names[FUZZ_TENSORS] = {
-        "q", "k", "v", "mask", "sinks", "slopes", "key_lengths", "offsets", "o", "lse"};
-    return names[which];
-}
-
 int64_t attest_fuzz_count(const attest_tensor *tensor) {
     int64_t count = tensor->dtype ? 1 : 0;
     for (uint32_t axis = 0; axis < tensor->rank; axis++) {
@@ -164,7 +150,7 @@ static void lay_out(attest_tensor *t, unsigned char layout, int is_output) {
 }
 
 static int allocate(attest_fuzz_problem *r, int which, unsigned char layout, size_t alignment) {
-    attest_tensor *t = attest_fuzz_tensor(&r->problem, which);
+    attest_tensor *t = attn_operand_of(&r->problem, which);
     size_t extent = attest_fuzz_extent(t), element = (size_t)attn_dtype_bytes(t->dtype);
     size_t shift = layout & 0x80 && alignment <= element ? element : 0;
     void *memory = NULL;
@@ -218,8 +204,8 @@ static attn_profile read_profile(const unsigned char *field) {
 }
 
 static double read_scale(unsigned char byte) {
-    static const double values[] = {1,   0.5,    0.125,   0,    -1,      2,      4,        -0.25,
-                                    16., 1e-3,   0x1p-126, 64., 0x1p-149, 0x1p-1074, 0x1.8p-20, -8};
+    static const double values[] = {1,   0.5,  0.125,    0,   -1,       2,         4,         -0.25,
+                                    16., 1e-3, 0x1p-126, 64., 0x1p-149, 0x1p-1074, 0x1.8p-20, -8};
     return byte < 16 ? values[byte] : (double)(signed char)byte / 64;
 }
 
@@ -283,7 +269,7 @@ static void describe(attest_fuzz_problem *r, const attest_fuzz_scope *scope) {
 
 int attest_fuzz_decode(attest_fuzz_problem *r, const attest_fuzz_scope *scope,
                        const unsigned char *bytes, size_t size) {
-    static const unsigned char layout_field[FUZZ_TENSORS] = {
+    static const unsigned char layout_field[ATTN_OPERANDS] = {
         FUZZ_LAYOUT_Q,     FUZZ_LAYOUT_K,     FUZZ_LAYOUT_V,     FUZZ_LAYOUT_MASK,
         FUZZ_LAYOUT_LISTS, FUZZ_LAYOUT_LISTS, FUZZ_LAYOUT_LISTS, FUZZ_LAYOUT_LISTS,
         FUZZ_LAYOUT_O,     FUZZ_LAYOUT_LSE};
@@ -295,8 +281,8 @@ int attest_fuzz_decode(attest_fuzz_problem *r, const attest_fuzz_scope *scope,
     r->profile = scope->any_profile ? read_profile(r->field) : scope->profile;
     r->problem.features = read_features(r->field, scope, &r->profile);
     describe(r, scope);
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
-        attest_tensor *t = attest_fuzz_tensor(&r->problem, which);
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
+        attest_tensor *t = attn_operand_of(&r->problem, which);
         if (t->dtype == 0) {
             continue;
         }
@@ -304,7 +290,7 @@ int attest_fuzz_decode(attest_fuzz_problem *r, const attest_fuzz_scope *scope,
         if (!(scope->kernel->shapes & ATTEST_CAN_STRIDES)) {
             layout &= 0x80;
         }
-        lay_out(t, layout, which >= FUZZ_INPUTS);
+        lay_out(t, layout, which >= ATTN_INPUTS);
         if (!allocate(r, which, layout, scope->kernel->alignment)) {
             return 0;
         }
@@ -315,7 +301,7 @@ int attest_fuzz_decode(attest_fuzz_problem *r, const attest_fuzz_scope *scope,
 }
 
 void attest_fuzz_release(attest_fuzz_problem *r) {
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
         free(r->block[which].memory);
         r->block[which] = (attest_fuzz_block){0};
     }

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "reference/problem/operand.h"
 #include "reference/problem/profile.h"
 #include "spec/attest.h"
 
@@ -65,22 +66,6 @@ enum attest_fuzz_field {
 enum { FUZZ_PATCH_BYTES = 4, FUZZ_MOST_PATCHES = 64 };
 #define FUZZ_MOST_BYTES ((size_t)(FUZZ_FIELDS + FUZZ_PATCH_BYTES * FUZZ_MOST_PATCHES))
 
-/* The tensors of a problem in the order of the ABI. */
-enum {
-    FUZZ_Q,
-    FUZZ_K,
-    FUZZ_V,
-    FUZZ_MASK_TENSOR,
-    FUZZ_SINKS,
-    FUZZ_SLOPES,
-    FUZZ_KEY_LENGTHS,
-    FUZZ_OFFSETS_TENSOR,
-    FUZZ_O,
-    FUZZ_LSE,
-    FUZZ_TENSORS,
-    FUZZ_INPUTS = FUZZ_O
-};
-
 typedef struct attest_fuzz_scope {
     const attest_kernel *kernel; /* only what it declares is asked for */
     attn_profile profile;
@@ -97,7 +82,7 @@ typedef struct attest_fuzz_block {
 typedef struct attest_fuzz_problem {
     attest_problem problem;
     attn_profile profile;
-    attest_fuzz_block block[FUZZ_TENSORS];
+    attest_fuzz_block block[ATTN_OPERANDS];
     unsigned char field[FUZZ_FIELDS];
 } attest_fuzz_problem;
 
@@ -105,9 +90,6 @@ typedef struct attest_fuzz_problem {
 int attest_fuzz_decode(attest_fuzz_problem *result, const attest_fuzz_scope *scope,
                        const unsigned char *bytes, size_t size);
 void attest_fuzz_release(attest_fuzz_problem *result);
-
-attest_tensor *attest_fuzz_tensor(attest_problem *problem, int which);
-const char *attest_fuzz_tensor_name(int which);
 
 /* Elements of a tensor; the place of the n-th in row-major order, in elements from the start. */
 int64_t attest_fuzz_count(const attest_tensor *tensor);

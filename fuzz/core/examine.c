@@ -68,8 +68,8 @@ static int environment_is_plain(void) {
 
 static attest_problem metadata_of(const attest_problem *problem) {
     attest_problem bare = *problem;
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
-        attest_fuzz_tensor(&bare, which)->data = NULL;
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
+        attn_operand_of(&bare, which)->data = NULL;
     }
     bare.workspace = NULL;
     bare.workspace_bytes = 0;
@@ -88,8 +88,8 @@ int attest_fuzz_call(const attest_fuzz_run *run, const attest_problem *problem,
         }
         if (first != wanted) {
             return attest_fuzz_fail(run->finding, wanted == ATTEST_OK ? "CAP-02" : "ERR-02",
-                                    "supports answered %d, not %d: %.200s", (int)first,
-                                    (int)wanted, message);
+                                    "supports answered %d, not %d: %.200s", (int)first, (int)wanted,
+                                    message);
         }
     }
     void *workspace = NULL;
@@ -130,7 +130,7 @@ int attest_fuzz_same(attest_dtype dtype, const void *a, const void *b) {
 
 /* Fills the outputs with a pattern that is no NaN, so that what is not written shows. */
 static void dirty(attest_fuzz_problem *made, unsigned char dirt) {
-    for (int which = FUZZ_O; which <= FUZZ_LSE; which++) {
+    for (int which = ATTN_O; which <= ATTN_LSE; which++) {
         if (made->block[which].memory) {
             memset(made->block[which].memory, dirt, made->block[which].bytes);
         }
@@ -139,8 +139,8 @@ static void dirty(attest_fuzz_problem *made, unsigned char dirt) {
 
 /* MEM-02: nothing but elements was written. */
 static int gaps_kept(const attest_fuzz_run *run, unsigned char dirt) {
-    for (int which = FUZZ_O; which <= FUZZ_LSE; which++) {
-        const attest_tensor *t = attest_fuzz_tensor(&run->made->problem, which);
+    for (int which = ATTN_O; which <= ATTN_LSE; which++) {
+        const attest_tensor *t = attn_operand(&run->made->problem, which);
         const attest_fuzz_block *block = &run->made->block[which];
         size_t element = (size_t)attn_dtype_bytes(t->dtype);
         if (block->memory == NULL) {
@@ -155,7 +155,7 @@ static int gaps_kept(const attest_fuzz_run *run, unsigned char dirt) {
             if (!owned[n] && block->memory[n] != dirt) {
                 free(owned);
                 return !attest_fuzz_fail(run->finding, "MEM-02", "%s: byte %zu is in a gap",
-                                         attest_fuzz_tensor_name(which), n);
+                                         attn_operand_name(which), n);
             }
         }
         free(owned);
@@ -165,7 +165,7 @@ static int gaps_kept(const attest_fuzz_run *run, unsigned char dirt) {
 
 static int judge(const attest_fuzz_run *run, int which, const attn_enclosure *enclosures,
                  const attn_model *model) {
-    const attest_tensor *t = attest_fuzz_tensor(&run->made->problem, which);
+    const attest_tensor *t = attn_operand(&run->made->problem, which);
     for (int64_t n = 0; n < attest_fuzz_count(t); n++) {
         const attn_enclosure *e = &enclosures[n];
         double actual = attn_load(t->dtype, attest_fuzz_address(t, n)), ratio = 0;
@@ -174,13 +174,12 @@ static int judge(const attest_fuzz_run *run, int which, const attn_enclosure *en
         if (verdict != ATTN_OUTSIDE) {
             continue;
         }
-        int64_t size = which == FUZZ_O ? run->normal.value_size : 1, row = n / size;
+        int64_t size = which == ATTN_O ? run->normal.value_size : 1, row = n / size;
         return attest_fuzz_fail(
-            run->finding, which == FUZZ_O ? "NUM-01" : "NUM-05",
+            run->finding, which == ATTN_O ? "NUM-01" : "NUM-05",
             "%s[b=%lld h=%lld i=%lld c=%lld] is %a (%.9g), expected kind %d, %a (%.9g) within "
             "%.3g: %.3g times the radius of %s",
-            attest_fuzz_tensor_name(which),
-            (long long)(row / run->normal.queries / run->normal.q_heads),
+            attn_operand_name(which), (long long)(row / run->normal.queries / run->normal.q_heads),
             (long long)(row / run->normal.queries % run->normal.q_heads),
             (long long)(row % run->normal.queries), (long long)(n % size), actual, actual,
             (int)e->kind, e->high, e->high, e->radius, ratio, model->name);
@@ -199,7 +198,7 @@ static int against_oracle(const attest_fuzz_run *run) {
     int broken = 0;
     if (o && (lse || !p->lse.dtype) &&
         attn_oracle(&run->normal, model, 1, o, lse, message) == ATTEST_OK) {
-        broken = judge(run, FUZZ_O, o, model) || (lse && judge(run, FUZZ_LSE, lse, model));
+        broken = judge(run, ATTN_O, o, model) || (lse && judge(run, ATTN_LSE, lse, model));
     }
     free(o);
     free(lse);
@@ -207,12 +206,12 @@ static int against_oracle(const attest_fuzz_run *run) {
 }
 
 typedef struct copies {
-    unsigned char *block[FUZZ_TENSORS];
+    unsigned char *block[ATTN_OPERANDS];
 } copies;
 
 static int take_copies(copies *c, const attest_fuzz_problem *made) {
     int fine = 1;
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
         const attest_fuzz_block *block = &made->block[which];
         c->block[which] = block->memory ? malloc(block->bytes) : NULL;
         if (c->block[which]) {
@@ -224,11 +223,11 @@ static int take_copies(copies *c, const attest_fuzz_problem *made) {
 }
 
 static int inputs_kept(const attest_fuzz_run *run, const copies *c) {
-    for (int which = 0; which < FUZZ_INPUTS; which++) {
+    for (int which = 0; which < ATTN_INPUTS; which++) {
         const attest_fuzz_block *block = &run->made->block[which];
         if (block->memory && memcmp(c->block[which], block->memory, block->bytes) != 0) {
             return !attest_fuzz_fail(run->finding, "MEM-03", "%s was written to",
-                                     attest_fuzz_tensor_name(which));
+                                     attn_operand_name(which));
         }
     }
     return 1;
@@ -240,17 +239,16 @@ static int repeats(const attest_fuzz_run *run, const copies *first) {
     if (attest_fuzz_call(run, &run->made->problem, ATTEST_OK, 0xff)) {
         return 0;
     }
-    for (int which = FUZZ_O; which <= FUZZ_LSE; which++) {
-        const attest_tensor *t = attest_fuzz_tensor(&run->made->problem, which);
+    for (int which = ATTN_O; which <= ATTN_LSE; which++) {
+        const attest_tensor *t = attn_operand(&run->made->problem, which);
         for (int64_t n = 0; n < attest_fuzz_count(t); n++) {
             const unsigned char *now = attest_fuzz_address(t, n);
             const unsigned char *memory = run->made->block[which].memory;
             const unsigned char *then = first->block[which] + (now - memory);
             if (!attest_fuzz_same(t->dtype, now, then)) {
-                return !attest_fuzz_fail(
-                    run->finding, "DET-01", "%s, element %lld: %a, then %a",
-                    attest_fuzz_tensor_name(which), (long long)n, attn_load(t->dtype, then),
-                    attn_load(t->dtype, now));
+                return !attest_fuzz_fail(run->finding, "DET-01", "%s, element %lld: %a, then %a",
+                                         attn_operand_name(which), (long long)n,
+                                         attn_load(t->dtype, then), attn_load(t->dtype, now));
             }
         }
     }
@@ -266,14 +264,14 @@ static int refuses_unknown(const attest_fuzz_run *run, unsigned char choice) {
         odd.reserved[choice % 15] = 1;
     }
     copies before;
-    int broken = !take_copies(&before, run->made) ||
-                 attest_fuzz_call(run, &odd, ATTEST_UNSUPPORTED, 0x5a);
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
+    int broken =
+        !take_copies(&before, run->made) || attest_fuzz_call(run, &odd, ATTEST_UNSUPPORTED, 0x5a);
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
         const attest_fuzz_block *block = &run->made->block[which];
         if (!broken && block->memory &&
             memcmp(before.block[which], block->memory, block->bytes) != 0) {
             broken = attest_fuzz_fail(run->finding, "ERR-01", "%s was written to on a refusal",
-                                      attest_fuzz_tensor_name(which));
+                                      attn_operand_name(which));
         }
         free(before.block[which]);
     }
@@ -293,7 +291,7 @@ static void look(const attest_fuzz_run *run) {
         stop = !refuses_unknown(run, made->field[FUZZ_EXTRA] >> 3);
     }
     stop = stop || !repeats(run, &kept) || !inputs_kept(run, &kept);
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
         free(kept.block[which]);
     }
 }

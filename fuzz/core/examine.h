@@ -46,7 +46,8 @@ size_t attest_fuzz_shrink(const attest_fuzz_subject *subject, unsigned char *byt
 void attest_fuzz_report(const attest_fuzz_subject *subject, const unsigned char *bytes, size_t size,
                         const attest_fuzz_finding *finding);
 
-/* The problem as a C program (program.h), in the file that ATTEST_FUZZ_OUTPUT names. 1 if written. */
+/* The problem as a C program (program.h), in the file that ATTEST_FUZZ_OUTPUT names. 1 if
+ * written. */
 int attest_fuzz_write(const attest_fuzz_subject *subject, const unsigned char *bytes, size_t size,
                       const char *comment);
 
@@ -65,8 +66,8 @@ typedef struct attest_fuzz_run {
 } attest_fuzz_run;
 
 /* Fills the finding, unless it is filled already; returns 1. */
-__attribute__((format(printf, 3, 4))) int
-attest_fuzz_fail(attest_fuzz_finding *finding, const char *id, const char *format, ...);
+__attribute__((format(printf, 3, 4))) int attest_fuzz_fail(attest_fuzz_finding *finding,
+                                                           const char *id, const char *format, ...);
 
 /* supports(), workspace, forward(). 0, or 1 if the kernel did not answer `wanted`. */
 int attest_fuzz_call(const attest_fuzz_run *run, const attest_problem *problem,

@@ -13,13 +13,13 @@ enum fill {
     FILL_COARSE, /* multiples of 1/8 in [-2, 2] */
     FILL_ZERO,
     FILL_ONE,
-    FILL_UNIT,  /* element c of row s is 1 where c = s mod size, else 0 */
-    FILL_INDEX, /* s + 1 */
-    FILL_PEAKED, /* multiples of 1/2 in [-8, 8] */
-    FILL_LARGE, /* coarse, times 64 */
-    FILL_EDGE,  /* towards the largest number of the type */
-    FILL_TINY,  /* denormal numbers of the type among them */
-    FILL_CANCEL, /* rows of opposite signs */
+    FILL_UNIT,    /* element c of row s is 1 where c = s mod size, else 0 */
+    FILL_INDEX,   /* s + 1 */
+    FILL_PEAKED,  /* multiples of 1/2 in [-8, 8] */
+    FILL_LARGE,   /* coarse, times 64 */
+    FILL_EDGE,    /* towards the largest number of the type */
+    FILL_TINY,    /* denormal numbers of the type among them */
+    FILL_CANCEL,  /* rows of opposite signs */
     FILL_SPECIAL, /* coarse, with some NaN and infinities */
     FILLS
 };
@@ -77,15 +77,15 @@ static double value_of(enum fill kind, attest_dtype dtype, uint64_t bits, int64_
 
 static void fill_floats(attest_fuzz_problem *r, int which, unsigned char byte, double factor,
                         int finite_only) {
-    const attest_tensor *t = attest_fuzz_tensor(&r->problem, which);
+    const attest_tensor *t = attn_operand(&r->problem, which);
     enum fill kind = (enum fill)(byte % FILLS);
     int64_t size = t->rank ? t->shape[t->rank - 1] : 1, count = attest_fuzz_count(t);
     int64_t rows = t->rank > 1 ? t->shape[t->rank - 2] : 1;
     uint64_t seed = seed_of(r, which);
     kind = finite_only && kind == FILL_SPECIAL ? FILL_COARSE : kind;
     for (int64_t n = 0; n < count; n++) {
-        double value = value_of(kind, t->dtype, mix(seed + (uint64_t)n), n / size % rows, n % size,
-                                size);
+        double value =
+            value_of(kind, t->dtype, mix(seed + (uint64_t)n), n / size % rows, n % size, size);
         attn_store(t->dtype, attest_fuzz_address(t, n), factor * value);
     }
 }
@@ -120,7 +120,7 @@ static void fill_mask(attest_fuzz_problem *r) {
     const int64_t rows = t->rank > 1 ? t->shape[t->rank - 2] : 1;
     const double hidden[] = {-INFINITY, -INFINITY, -1e4, -0x1.fffffep127};
     for (int64_t n = 0; n < attest_fuzz_count(t); n++) {
-        uint64_t bits = mix(seed_of(r, FUZZ_MASK_TENSOR) + (uint64_t)n);
+        uint64_t bits = mix(seed_of(r, ATTN_MASK) + (uint64_t)n);
         int hide = hides(byte & 7, bits, n / keys % rows, n % keys, keys);
         if (t->dtype == ATTEST_BOOL) {
             unsigned char truth = byte & 8 ? (unsigned char)(1 + (bits >> 8) % 255) : 1;
@@ -150,14 +150,20 @@ static void fill_lists(attest_fuzz_problem *r) {
     const attest_problem *p = &r->problem;
     const int64_t queries = p->q.shape[2], keys = p->k.shape[2];
     for (int64_t b = 0; b < attest_fuzz_count(&p->key_lengths); b++) {
-        uint64_t bits = mix(seed_of(r, FUZZ_KEY_LENGTHS) + (uint64_t)b);
+        uint64_t bits = mix(seed_of(r, ATTN_KEY_LENGTHS) + (uint64_t)b);
         *(int64_t *)attest_fuzz_address(&p->key_lengths, b) =
             list_value(r->field[FUZZ_LENGTHS], bits, b, 0, keys, keys);
     }
     for (int64_t b = 0; b < attest_fuzz_count(&p->offsets); b++) {
-        static const int64_t far[] = {0, 0, 0, INT64_C(1) << 32, -(INT64_C(1) << 32),
-                                      INT64_C(1) << 40, ATTN_MAX_OFFSET / 2, -ATTN_MAX_OFFSET / 2};
-        uint64_t bits = mix(seed_of(r, FUZZ_OFFSETS_TENSOR) + (uint64_t)b);
+        static const int64_t far[] = {0,
+                                      0,
+                                      0,
+                                      INT64_C(1) << 32,
+                                      -(INT64_C(1) << 32),
+                                      INT64_C(1) << 40,
+                                      ATTN_MAX_OFFSET / 2,
+                                      -ATTN_MAX_OFFSET / 2};
+        uint64_t bits = mix(seed_of(r, ATTN_OFFSETS) + (uint64_t)b);
         unsigned char kind = r->field[FUZZ_OFFSETS];
         *(int64_t *)attest_fuzz_address(&p->offsets, b) =
             list_value(kind, bits, b, -queries - 2, keys - queries, keys + 2) + far[kind >> 2 & 7];
@@ -175,7 +181,7 @@ static double patch_value(unsigned char byte, attest_dtype dtype) {
 
 /* One element of one input: a value for a float, a truth for a mask, a small number for a list. */
 static void patch(attest_fuzz_problem *r, const unsigned char *bytes, int finite_only) {
-    const attest_tensor *t = attest_fuzz_tensor(&r->problem, bytes[0] % FUZZ_INPUTS);
+    const attest_tensor *t = attn_operand(&r->problem, bytes[0] % ATTN_INPUTS);
     int64_t count = attest_fuzz_count(t);
     if (count == 0) {
         return;
@@ -200,11 +206,11 @@ void attest_fuzz_fill(attest_fuzz_problem *r, const attest_fuzz_scope *scope,
                       const unsigned char *patches, size_t patch_bytes) {
     const unsigned char *field = r->field;
     const int finite_only = scope->kernel->finite_only != 0;
-    fill_floats(r, FUZZ_Q, field[FUZZ_FILL_Q], 1, finite_only);
-    fill_floats(r, FUZZ_K, field[FUZZ_FILL_K], 1, finite_only);
-    fill_floats(r, FUZZ_V, field[FUZZ_FILL_V], 1, finite_only);
-    fill_floats(r, FUZZ_SINKS, field[FUZZ_FILL_BIAS], 1, finite_only);
-    fill_floats(r, FUZZ_SLOPES, field[FUZZ_FILL_BIAS] >> 4, 0.125, finite_only);
+    fill_floats(r, ATTN_Q, field[FUZZ_FILL_Q], 1, finite_only);
+    fill_floats(r, ATTN_K, field[FUZZ_FILL_K], 1, finite_only);
+    fill_floats(r, ATTN_V, field[FUZZ_FILL_V], 1, finite_only);
+    fill_floats(r, ATTN_SINKS, field[FUZZ_FILL_BIAS], 1, finite_only);
+    fill_floats(r, ATTN_SLOPES, field[FUZZ_FILL_BIAS] >> 4, 0.125, finite_only);
     fill_mask(r);
     fill_lists(r);
     size_t most = FUZZ_MOST_PATCHES * FUZZ_PATCH_BYTES;

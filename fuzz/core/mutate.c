@@ -65,7 +65,7 @@ static size_t add_patch(unsigned char *bytes, size_t size, size_t room, unsigned
         return size;
     }
     unsigned char *patch = bytes + size;
-    patch[0] = (unsigned char)(next(state) % FUZZ_INPUTS);
+    patch[0] = (unsigned char)(next(state) % ATTN_INPUTS);
     patch[1] = (unsigned char)next(state);
     patch[2] = next(state) % 4 ? 0 : (unsigned char)next(state);
     patch[3] = (unsigned char)(next(state) % 2 ? 0xf0 | next(state) % 16 : next(state));

@@ -11,8 +11,9 @@
 
 enum { PAIRS = 12 * 12, SHAPES = 256, TYPES = 64, RATIOS = 16, SIZES = 128, FILLS = 3 * 16 };
 
-__attribute__((section("__libfuzzer_extra_counters"), used)) static unsigned char
-    counters[PAIRS + SHAPES + TYPES + RATIOS + SIZES + FILLS];
+__attribute__((
+    section("__libfuzzer_extra_counters"),
+    used)) static unsigned char counters[PAIRS + SHAPES + TYPES + RATIOS + SIZES + FILLS];
 
 static unsigned size_class(int64_t n) { return n == 0 ? 0 : n == 1 ? 1 : n < 32 ? 2 : 3; }
 

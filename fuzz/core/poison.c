@@ -7,8 +7,7 @@
 #include "fuzz/core/decode.h"
 
 /* Absent without the sanitizer: then a kernel is only watched, not fenced. */
-void __asan_poison_memory_region(void const volatile *address, size_t bytes)
-    __attribute__((weak));
+void __asan_poison_memory_region(void const volatile *address, size_t bytes) __attribute__((weak));
 void __asan_unpoison_memory_region(void const volatile *address, size_t bytes)
     __attribute__((weak));
 

@@ -129,18 +129,16 @@ static int view_make(const attest_fuzz_run *run, view *v, const part *s) {
     }
     v->o = dense_output(&p->o, batch, s->queries);
     v->lse = p->lse.dtype ? dense_output(&p->lse, batch, s->queries) : NULL;
-    return (v->o || attest_fuzz_count(&p->o) == 0) &&
-           (v->lse || attest_fuzz_count(&p->lse) == 0) &&
-           (v->lengths || !(p->features & ATTEST_KEY_LENGTHS)) &&
-           keep_positions(run, v, s, batch);
+    return (v->o || attest_fuzz_count(&p->o) == 0) && (v->lse || attest_fuzz_count(&p->lse) == 0) &&
+           (v->lengths || !(p->features & ATTEST_KEY_LENGTHS)) && keep_positions(run, v, s, batch);
 }
 
 static int same_row(const attest_fuzz_run *run, const char *id, const char *what, int which,
                     const attest_problem *other, const int64_t mine[3], const int64_t theirs[3]) {
-    const attest_tensor *a = attest_fuzz_tensor(&run->made->problem, which);
+    const attest_tensor *a = attn_operand(&run->made->problem, which);
     attest_problem copy = *other;
-    const attest_tensor *b = attest_fuzz_tensor(&copy, which);
-    int64_t size = which == FUZZ_O ? run->normal.value_size : 1;
+    const attest_tensor *b = attn_operand(&copy, which);
+    int64_t size = which == ATTN_O ? run->normal.value_size : 1;
     for (int64_t c = 0; a->dtype && c < size; c++) {
         const int64_t at[] = {mine[0], mine[1], mine[2], c};
         const int64_t to[] = {theirs[0], theirs[1], theirs[2], c};
@@ -148,7 +146,7 @@ static int same_row(const attest_fuzz_run *run, const char *id, const char *what
         if (!attest_fuzz_same(a->dtype, left, right)) {
             return !attest_fuzz_fail(run->finding, id,
                                      "%s: %s[b=%lld h=%lld i=%lld c=%lld] is %a, and %a there",
-                                     what, attest_fuzz_tensor_name(which), (long long)mine[0],
+                                     what, attn_operand_name(which), (long long)mine[0],
                                      (long long)mine[1], (long long)mine[2], (long long)c,
                                      attn_load(a->dtype, left), attn_load(a->dtype, right));
         }
@@ -168,8 +166,8 @@ static int holds_not(const attest_fuzz_run *run, const char *id, const char *wha
                                       n / s->queries % run->normal.q_heads, n % s->queries};
             const int64_t mine[] = {s->first_entry + (s->entries < 0 ? 0 : theirs[0]), theirs[1],
                                     s->first_query + theirs[2]};
-            broken = !same_row(run, id, what, FUZZ_O, &v.problem, mine, theirs) ||
-                     !same_row(run, id, what, FUZZ_LSE, &v.problem, mine, theirs);
+            broken = !same_row(run, id, what, ATTN_O, &v.problem, mine, theirs) ||
+                     !same_row(run, id, what, ATTN_LSE, &v.problem, mine, theirs);
         }
     }
     view_free(&v);
@@ -198,7 +196,7 @@ static int64_t keys_needed(const attn_normal *n, int64_t first, int64_t count) {
 static double poison_value(uint32_t isolation, int which, unsigned char choice) {
     static const double anything[] = {NAN, INFINITY, -INFINITY, 0x1p100};
     if (isolation >= ATTEST_ISOLATION_FULL ||
-        (isolation == ATTEST_ISOLATION_BAD_KEYS && which == FUZZ_K)) {
+        (isolation == ATTEST_ISOLATION_BAD_KEYS && which == ATTN_K)) {
         return anything[choice & 3];
     }
     return isolation >= ATTEST_ISOLATION_EXTREME ? (choice & 1 ? 0x1p14 : 0x1p-24) : 3.5;
@@ -209,7 +207,7 @@ static unsigned char *poisoned(const attest_fuzz_run *run, attest_tensor *t, int
                                double value, const int64_t row[3], const unsigned char *visible) {
     const attest_fuzz_block *block = &run->made->block[which];
     const size_t element = (size_t)attn_dtype_bytes(t->dtype);
-    const int64_t head = which == FUZZ_Q ? row[1] : attn_kv_head(&run->normal, row[1]);
+    const int64_t head = which == ATTN_Q ? row[1] : attn_kv_head(&run->normal, row[1]);
     unsigned char *copy = NULL;
     if (block->memory == NULL || posix_memalign((void **)&copy, 64, block->bytes) != 0) {
         return NULL;
@@ -219,7 +217,7 @@ static unsigned char *poisoned(const attest_fuzz_run *run, attest_tensor *t, int
         attn_store(t->dtype, copy + at, value);
     }
     for (int64_t s = 0; s < t->shape[2]; s++) {
-        if (which == FUZZ_Q ? s != row[2] : !visible[s]) {
+        if (which == ATTN_Q ? s != row[2] : !visible[s]) {
             continue;
         }
         for (int64_t c = 0; c < t->shape[3]; c++) {
@@ -251,15 +249,15 @@ static int poison(const attest_fuzz_run *run) {
     int64_t seen = visible ? attn_visible_keys(n, row[0], row[1], row[2], visible) : 0;
     int mean = seen == 0 && n->profile.empty_row == ATTN_EMPTY_MEAN_OF_ALL;
     if (visible && !mean && view_make(run, &v, &whole)) {
-        for (int which = FUZZ_Q; which <= FUZZ_V; which++) {
-            owned[which] = poisoned(run, attest_fuzz_tensor(&v.problem, which), which,
+        for (int which = ATTN_Q; which <= ATTN_V; which++) {
+            owned[which] = poisoned(run, attn_operand_of(&v.problem, which), which,
                                     poison_value(isolation, which, choice >> 5), row, visible);
         }
         broken = attest_fuzz_call(run, &v.problem, ATTEST_OK, 0x22) ||
-                 !same_row(run, "ISO-01", "poison", FUZZ_O, &v.problem, row, row) ||
-                 !same_row(run, "ISO-01", "poison", FUZZ_LSE, &v.problem, row, row);
+                 !same_row(run, "ISO-01", "poison", ATTN_O, &v.problem, row, row) ||
+                 !same_row(run, "ISO-01", "poison", ATTN_LSE, &v.problem, row, row);
     }
-    for (int which = FUZZ_Q; which <= FUZZ_V; which++) {
+    for (int which = ATTN_Q; which <= ATTN_V; which++) {
         free(owned[which]);
     }
     free(visible);

@@ -79,11 +79,11 @@ size_t attest_fuzz_shrink(const attest_fuzz_subject *subject, unsigned char *byt
 static void print_tensor(const attest_problem *problem, int which) {
     static const char *const types[] = {"-", "f32", "f64", "f16", "bf16", "bool", "i64"};
     attest_problem copy = *problem;
-    const attest_tensor *t = attest_fuzz_tensor(&copy, which);
+    const attest_tensor *t = attn_operand(&copy, which);
     if (t->dtype == 0) {
         return;
     }
-    fprintf(stderr, "  %-12s %-5s [", attest_fuzz_tensor_name(which), types[t->dtype]);
+    fprintf(stderr, "  %-12s %-5s [", attn_operand_name(which), types[t->dtype]);
     for (uint32_t axis = 0; axis < t->rank; axis++) {
         fprintf(stderr, "%s%" PRId64, axis ? "," : "", t->shape[axis]);
     }
@@ -122,7 +122,7 @@ static void print_problem(const attest_problem *p) {
     if (p->features & ATTEST_WINDOW_SIZE) {
         fprintf(stderr, "  window_size  %" PRId64 "\n", p->window_size);
     }
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
         print_tensor(p, which);
     }
 }

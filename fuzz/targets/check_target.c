@@ -13,13 +13,26 @@
 
 /* A word of the problem, as wide as eight bytes, takes an odd value; pointers stay as they are. */
 static void spoil(attest_problem *problem, const unsigned char *bytes) {
-    static const int64_t odd[] = {0, 1, -1, 2, 3, 5, 6, 7, INT64_MAX, INT64_MIN, INT64_MAX - 1,
-                                  INT64_C(1) << 31, INT64_C(1) << 32, INT64_C(1) << 40,
-                                  (INT64_C(1) << 40) + 1, INT64_C(1) << 62};
+    static const int64_t odd[] = {0,
+                                  1,
+                                  -1,
+                                  2,
+                                  3,
+                                  5,
+                                  6,
+                                  7,
+                                  INT64_MAX,
+                                  INT64_MIN,
+                                  INT64_MAX - 1,
+                                  INT64_C(1) << 31,
+                                  INT64_C(1) << 32,
+                                  INT64_C(1) << 40,
+                                  (INT64_C(1) << 40) + 1,
+                                  INT64_C(1) << 62};
     size_t words = sizeof *problem / sizeof(int64_t), word = bytes[0] % words;
     char *at = (char *)problem + word * sizeof(int64_t);
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
-        if (at == (char *)&attest_fuzz_tensor(problem, which)->data) {
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
+        if (at == (char *)&attn_operand_of(problem, which)->data) {
             return;
         }
     }
@@ -40,8 +53,8 @@ static size_t room_before(const attest_tensor *t, const attest_fuzz_block *block
 
 /* What was accepted may be larger than the memory behind it, or too much work (stride 0). */
 static int fits(attest_problem *problem, const attest_fuzz_problem *made) {
-    for (int which = 0; which < FUZZ_TENSORS; which++) {
-        const attest_tensor *t = attest_fuzz_tensor(problem, which);
+    for (int which = 0; which < ATTN_OPERANDS; which++) {
+        const attest_tensor *t = attn_operand(problem, which);
         for (uint32_t axis = 0; t->dtype && axis < t->rank; axis++) {
             if (t->shape[axis] > 1000) {
                 return 0;
@@ -53,7 +66,8 @@ static int fits(attest_problem *problem, const attest_fuzz_problem *made) {
         }
     }
     return (attest_fuzz_count(&problem->q) + attest_fuzz_count(&problem->o)) *
-               problem->k.shape[2] <= 100000;
+               problem->k.shape[2] <=
+           100000;
 }
 
 void attest_fuzz_input(const uint8_t *data, size_t size) {

@@ -26,6 +26,9 @@ static int kinds_agree(const attn_enclosure *e, const attest_expected *x) {
     case ATTN_NONFINITE:
         return x->kind == ATTEST_EXPECT_NONFINITE || x->kind == ATTEST_EXPECT_NAN ||
                x->kind == ATTEST_EXPECT_INFINITY;
+    case ATTN_NAN_OR_POS_INF:
+    case ATTN_NAN_OR_NEG_INF:
+        return x->kind == ATTEST_EXPECT_NONFINITE;
     case ATTN_ANY:
         return x->kind == ATTEST_EXPECT_ANYTHING;
     case ATTN_NO_RADIUS:
@@ -64,7 +67,8 @@ static void meet(const attn_enclosure *e, const attn_gsl_value *g, int64_t count
         if (e[n].kind == ATTN_FINITE && !g[n].open && isfinite(g[n].own_error)) {
             double distance = fabs((g[n].value - e[n].high) - e[n].low);
             fine = distance <= (g[n].own_error + e[n].own_error) * (1 + 0x1p-50) + 0x1p-1073;
-        } else if (e[n].kind == ATTN_NAN) {
+        } else if (e[n].kind == ATTN_NAN || e[n].kind == ATTN_NAN_OR_POS_INF ||
+                   e[n].kind == ATTN_NAN_OR_NEG_INF) {
             fine = g[n].open || isnan(g[n].value);
         } else if (e[n].kind == ATTN_POS_INF || e[n].kind == ATTN_NEG_INF) {
             int above = e[n].kind == ATTN_POS_INF;
@@ -102,8 +106,7 @@ static void compare_paths(const attn_normal *normal, const attn_model *model) {
     attest_expected *exact_o = calloc((size_t)count + 1, sizeof *exact_o);
     attest_expected *exact_lse = calloc((size_t)rows + 1, sizeof *exact_lse);
     char message[ATTEST_MESSAGE_BYTES];
-    if (o && lse && exact_o && exact_lse &&
-        attest_exact(normal, exact_o, exact_lse) == ATTEST_OK) {
+    if (o && lse && exact_o && exact_lse && attest_exact(normal, exact_o, exact_lse) == ATTEST_OK) {
         for (attn_path path = ATTN_PATH_DOUBLE; path <= ATTN_PATH_MPFR; path++) {
             const attn_oracle_options options = {1, path};
             if (attn_oracle_with(normal, model, &options, o, lse, message) == ATTEST_OK) {
@@ -128,8 +131,7 @@ void attest_fuzz_input(const uint8_t *data, size_t size) {
     int decoded = attest_fuzz_decode(&made, &scope, data, size);
     /* A default of 1/sqrt(D) is a real number here and a rounded one there: the scale is given. */
     made.problem.features |= ATTEST_SCALE;
-    if (decoded &&
-        attn_normalise(&normal, &made.problem, &made.profile, 0, message) == ATTEST_OK) {
+    if (decoded && attn_normalise(&normal, &made.problem, &made.profile, 0, message) == ATTEST_OK) {
         attest_fuzz_observe_problem(&made);
         compare_paths(&normal, attn_model_find(attn_model_name(made.field[FUZZ_EXTRA] % 8)));
     }

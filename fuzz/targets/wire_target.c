@@ -35,9 +35,9 @@ static void check_places(const attest_wire_call *call) {
     for (int slot = 0; attest_wire_places_fit(call, 4096) && slot < ATTEST_SLOTS; slot++) {
         const attest_place *p = &call->place[slot];
         __extension__ typedef unsigned __int128 wide;
-        if (p->present && ((wide)p->map_offset + p->map_bytes > ATTEST_SLOT_BYTES ||
-                           (wide)p->data_offset + p->data_bytes >
-                               (wide)p->map_offset + p->map_bytes)) {
+        if (p->present &&
+            ((wide)p->map_offset + p->map_bytes > ATTEST_SLOT_BYTES ||
+             (wide)p->data_offset + p->data_bytes > (wide)p->map_offset + p->map_bytes)) {
             attest_fuzz_stop("wire: a place outside its slot was accepted");
         }
     }
