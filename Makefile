@@ -9,6 +9,8 @@ DEPS ?= $(if $(filter-out help clean print-build claims power,$(goals)),build) \
         $(if $(filter test run-tests check-full prove prove-%,$(goals)),prove) \
         $(if $(filter test run-tests check-full vectors-arm,$(goals)),cross) \
         $(if $(filter bench bench-quick,$(goals)),bench) \
+        $(if $(filter wheel deb check-full,$(goals)),package) \
+        $(if $(filter check-full check-views check-recipes pictures,$(goals)),reports) \
         $(if $(filter lint format test run-tests check-full,$(goals)),lint)
 asking := $(filter n p q,$(shell printf '%s' '$(firstword -$(MAKEFLAGS))' | sed '/^--/d; s/./& /g'))
 ifneq ($(and $(strip $(DEPS)),$(if $(asking),,install)),)
@@ -56,7 +58,7 @@ check-full: ## what takes hours: long proofs, all mutants, fuzzing; goes on wher
 format: ## format C as .clang-format says
 	ci/lint --format
 
-lint_needs := compile_commands.json $(addprefix $(B)/generated/,requirements.inc profiles.inc)
+lint_needs := compile_commands.json $(addprefix $(B)/generated/,requirements.inc profiles.inc classes.inc onnx.pb-c.c)
 lint: $(lint_needs) ## check habits: format, clang-tidy, shell, Python, layers, names, lengths
 	ci/lint
 
@@ -74,7 +76,7 @@ $(B)/%.o: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -c $< -o $@
 
 # A folder uses what the ones before it define.
-include $(addsuffix /rules.mk,reference vectors impl certify fuzz proofs bench tests)
+include $(addsuffix /rules.mk,reference vectors impl certify fuzz proofs python bench tests)
 include tests/support.mk tests/exhaustive.mk
 
 -include $(shell test -d $(B) && find $(B) -name '*.d')
