@@ -15,6 +15,11 @@ check-soundness: $(B)/tests/test_soundness ## a million attacked elements for ea
 	ATTN_ELEMENTS=1000000 $<
 check-full: check-soundness
 
+.PHONY: check-interrupted
+check-interrupted: all ## 200 interrupted runs leave nothing behind
+	BUILD=$(B) INTERRUPTIONS=200 $(PYTHON) tests/test_interrupted.py
+check-full: check-interrupted
+
 $(B)/tests/test_oracle_gsl: $(B)/libattn_gsl.a
 $(B)/tests/test_oracle_gsl: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas
 
@@ -63,3 +68,22 @@ $(B)/tests/test_vectors: test_libraries += $(B)/libattn_gsl.a -lgsl -lgslcblas
 covering_parts := $(addprefix $(B)/certify/,plan/covering.o judge/sample.o plan/data.o)
 $(B)/tests/test_covering: $(covering_parts)
 $(B)/tests/test_covering: test_libraries += $(covering_parts) $(B)/libattn.a -lgsl -lgslcblas
+
+# Runs attest as on a system that lacks something.
+run-tests: $(B)/tests/support/without
+$(B)/tests/support/without: $(B)/tests/support/without.o
+	$(CC) $(LDFLAGS) $< -lseccomp -o $@
+
+# The views, bundles and recipes at length, with programs that are not ours (ci/deps reports).
+.PHONY: check-views check-evidence check-recipes
+check-full: check-views check-evidence check-recipes
+check-views: all mutant-kernels ## every view before validators and a browser that are not ours
+	BUILD=$(B) $(PYTHON) tests/support/views_elsewhere.py
+check-evidence: all mutant-kernels ## 100 bundles verified, 10,000 altered bits refused
+	BUILD=$(B) $(PYTHON) tests/support/evidence_at_length.py
+check-recipes: all mutant-kernels ## the recipes of ci/recipes: shell, GNU parallel, Slurm, CMake
+	BUILD=$(B) ci/recipes/test.sh
+
+.PHONY: pictures
+pictures: all mutant-kernels ## draw the pictures of the README (ci/pictures)
+	$(PYTHON) ci/pictures/draw.py $(B)

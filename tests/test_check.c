@@ -295,7 +295,7 @@ static void test_empty_axes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_valid_is_accepted), cmocka_unit_test(test_each_breakage_is_named),
-        cmocka_unit_test(test_null_arguments),      cmocka_unit_test(test_longer_struct),
+        cmocka_unit_test(test_null_arguments),    cmocka_unit_test(test_longer_struct),
         cmocka_unit_test(test_profile_refusals),  cmocka_unit_test(test_empty_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Storage types (SEM-02): widening is exact and narrowing rounds to nearest even, for all values. */
+/* Storage types (SEM-02): widening is exact and narrowing rounds to nearest even, for all values */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

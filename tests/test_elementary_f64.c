@@ -30,34 +30,29 @@ typedef struct {
     uint64_t random_state;
 } subject;
 
-static double of_bits(uint64_t u)
-{
+static double of_bits(uint64_t u) {
     double x;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 
-static uint64_t random_bits(subject *s)
-{
+static uint64_t random_bits(subject *s) {
     uint64_t z = s->random_state += 0x9e3779b97f4a7c15u; /* splitmix64 */
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
 
-static double random_between(subject *s, double low, double high)
-{
+static double random_between(subject *s, double low, double high) {
     return low + (high - low) * ((double)(random_bits(s) >> 11) * 0x1p-53);
 }
 
-static bool same(double a, double b)
-{
+static bool same(double a, double b) {
     return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
 }
 
 /* |y - f(x)| in ulps of f(x), the ulp never below 2^-1074; 0 where y is the right non-number. */
-static double error_in_ulp(const subject *s, double x, double y)
-{
+static double error_in_ulp(const subject *s, double x, double y) {
     mpfr_t v;
     mpfr_init2(v, 200);
     mpfr_set_d(v, x, MPFR_RNDN);
@@ -75,8 +70,7 @@ static double error_in_ulp(const subject *s, double x, double y)
     return ulps;
 }
 
-static void check(subject *s, double x)
-{
+static void check(subject *s, double x) {
     double y = s->function(x), ulps = error_in_ulp(s, x, y);
     if (!(ulps <= s->stated_ulp))
         fail_msg("%s(%a) = %a is %g ulp off, %g stated", s->name, x, y, ulps, s->stated_ulp);
@@ -87,8 +81,7 @@ static void check(subject *s, double x)
 }
 
 /* x, the numbers next to it on both sides, and the same for -x. */
-static void check_around(subject *s, double x)
-{
+static void check_around(subject *s, double x) {
     double up = x, down = x;
     check(s, x);
     check(s, -x);
@@ -102,10 +95,9 @@ static void check_around(subject *s, double x)
     }
 }
 
-static void check_common(subject *s)
-{
-    static const double points[] = {0.0, 0.125, 0.5, 1.0, 2.0, 22.0, DBL_MAX, DBL_MIN, INFINITY,
-                                    NAN, 0x1p-1074};
+static void check_common(subject *s) {
+    static const double points[] = {0.0,     0.125,   0.5,      1.0, 2.0,      22.0,
+                                    DBL_MAX, DBL_MIN, INFINITY, NAN, 0x1p-1074};
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
         check_around(s, points[i]);
     for (int e = -1074; e <= 1023; e++)
@@ -114,14 +106,12 @@ static void check_common(subject *s)
         check(s, of_bits(random_bits(s)));
 }
 
-static void print_worst(const subject *s)
-{
+static void print_worst(const subject *s) {
     printf("# attn_%s: worst %.4f ulp at %a, %.2f stated\n", s->name, s->worst_ulp, s->worst_x,
            s->stated_ulp);
 }
 
-static void exp_is_within_its_stated_error(void **state)
-{
+static void exp_is_within_its_stated_error(void **state) {
     (void)state;
     subject s = {.name = "exp", .function = attn_exp, .exact = mpfr_exp, .stated_ulp = 0.54};
     double ln2 = 0x1.62e42fefa39efp-1;
@@ -139,8 +129,7 @@ static void exp_is_within_its_stated_error(void **state)
     print_worst(&s);
 }
 
-static void exp_keeps_its_contract(void **state)
-{
+static void exp_keeps_its_contract(void **state) {
     (void)state;
     subject s = {.name = "exp"};
     assert_true(same(attn_exp(0.0), 1.0));
@@ -160,8 +149,7 @@ static void exp_keeps_its_contract(void **state)
     }
 }
 
-static void log_is_within_its_stated_error(void **state)
-{
+static void log_is_within_its_stated_error(void **state) {
     (void)state;
     subject s = {.name = "log", .function = attn_log, .exact = mpfr_log, .stated_ulp = 0.54};
     check_common(&s);
@@ -183,8 +171,7 @@ static void log_is_within_its_stated_error(void **state)
     print_worst(&s);
 }
 
-static void log_keeps_its_contract(void **state)
-{
+static void log_keeps_its_contract(void **state) {
     (void)state;
     subject s = {.name = "log"};
     assert_true(same(attn_log(1.0), 0.0));
@@ -201,8 +188,7 @@ static void log_keeps_its_contract(void **state)
     }
 }
 
-static void tanh_is_within_its_stated_error(void **state)
-{
+static void tanh_is_within_its_stated_error(void **state) {
     (void)state;
     subject s = {.name = "tanh", .function = attn_tanh, .exact = mpfr_tanh, .stated_ulp = 0.57};
     double ln2 = 0x1.62e42fefa39efp-1;
@@ -219,8 +205,7 @@ static void tanh_is_within_its_stated_error(void **state)
     print_worst(&s);
 }
 
-static void tanh_keeps_its_contract(void **state)
-{
+static void tanh_keeps_its_contract(void **state) {
     (void)state;
     subject s = {.name = "tanh"};
     assert_true(same(attn_tanh(INFINITY), 1.0));
@@ -238,8 +223,7 @@ static void tanh_keeps_its_contract(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exp_is_within_its_stated_error),
         cmocka_unit_test(exp_keeps_its_contract),

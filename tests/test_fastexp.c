@@ -43,7 +43,8 @@ static double worst_error(uint32_t first, uint32_t last, uint32_t step) {
     return worst;
 }
 
-/* Every input is looked at; binary64 exp of the C library is good to far less than 0.001 ulp here. */
+/* Every input is looked at; binary64 exp of the C library is good to far less than 0.001 ulp
+ * here. */
 static void test_error(void **state) {
     (void)state;
     double worst = worst_error(to_bits(-0x1p-26f), to_bits(-104.0f), 1);

@@ -26,10 +26,12 @@ static results expected_of(const attest_problem *p) {
     int64_t rows = p->q.shape[0] * p->q.shape[1] * p->q.shape[2], size = p->o.shape[3];
     void *buffer = malloc((size_t)(rows * size + 1) * sizeof(double));
     void *lse = malloc((size_t)(rows + 1) * sizeof(double));
-    wide.o = (attest_tensor){.data = buffer, .dtype = ATTEST_F64, .rank = 4,
-                             .shape = {p->o.shape[0], p->o.shape[1], p->o.shape[2], size},
-                             .stride = {p->o.shape[1] * p->o.shape[2] * size,
-                                        p->o.shape[2] * size, size, 1}};
+    wide.o = (attest_tensor){
+        .data = buffer,
+        .dtype = ATTEST_F64,
+        .rank = 4,
+        .shape = {p->o.shape[0], p->o.shape[1], p->o.shape[2], size},
+        .stride = {p->o.shape[1] * p->o.shape[2] * size, p->o.shape[2] * size, size, 1}};
     if (p->features & ATTEST_LSE) {
         wide.lse.data = lse;
         wide.lse.stride[0] = p->lse.shape[1] * p->lse.shape[2];
@@ -106,11 +108,17 @@ static void test_one_dimension(void **state) {
     enum { HEADS = 8, KEYS = 40 };
     float q[HEADS], k[2 * KEYS], v[KEYS], o[HEADS];
     kernel_case c = {.p = {.struct_bytes = sizeof c.p, .threads = 1}};
-    c.p.q = (attest_tensor){.data = q, .dtype = ATTEST_F32, .rank = 4, .shape = {1, HEADS, 1, 1},
+    c.p.q = (attest_tensor){.data = q,
+                            .dtype = ATTEST_F32,
+                            .rank = 4,
+                            .shape = {1, HEADS, 1, 1},
                             .stride = {HEADS, 1, 1, 1}};
     c.p.o = c.p.q;
     c.p.o.data = o;
-    c.p.v = (attest_tensor){.data = v, .dtype = ATTEST_F32, .rank = 4, .shape = {1, 1, KEYS, 1},
+    c.p.v = (attest_tensor){.data = v,
+                            .dtype = ATTEST_F32,
+                            .rank = 4,
+                            .shape = {1, 1, KEYS, 1},
                             .stride = {KEYS, KEYS, 1, 1}};
     c.p.k = c.p.v;
     c.p.k.data = k;
@@ -134,8 +142,8 @@ static void test_unseen_keys(void **state) {
     enum { PAGE = 4096, KEYS_MAX = 250, D = 24, ROWS_MAX = 70 };
     static float q[2][ROWS_MAX * D], o[2][ROWS_MAX * D];
     unsigned char mask[KEYS_MAX];
-    char *pages = mmap(NULL, 2 * KEYS_MAX * PAGE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *pages =
+        mmap(NULL, 2 * KEYS_MAX * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(pages != MAP_FAILED);
     for (int n = 0; n < KERNELS; n++) {
         for (uint64_t seed = 1; seed < 60; seed++) {
@@ -143,26 +151,33 @@ static void test_unseen_keys(void **state) {
             int64_t keys = between(&s, 1, KEYS_MAX), rows = between(&s, 1, ROWS_MAX);
             int64_t length = between(&s, 0, keys);
             attest_problem p = {
-                .struct_bytes = sizeof p, .threads = 1, .window_right = -1,
+                .struct_bytes = sizeof p,
+                .threads = 1,
+                .window_right = -1,
                 .window_left = between(&s, -1, 100),
                 .features = (draw(&s) & (ATTEST_CAUSAL | ATTEST_WINDOW | ATTEST_MASK_BOOL)) |
                             ATTEST_KEY_LENGTHS};
-            p.q = p.o = (attest_tensor){.data = q, .dtype = ATTEST_F32, .rank = 4,
-                                        .shape = {1, 2, rows, D}, .stride = {0, rows * D, D, 1}};
+            p.q = p.o = (attest_tensor){.data = q,
+                                        .dtype = ATTEST_F32,
+                                        .rank = 4,
+                                        .shape = {1, 2, rows, D},
+                                        .stride = {0, rows * D, D, 1}};
             p.o.data = o;
             p.o.stride[0] = 2 * rows * D;
-            p.k = p.v = (attest_tensor){.data = pages, .dtype = ATTEST_F32, .rank = 4,
+            p.k = p.v = (attest_tensor){.data = pages,
+                                        .dtype = ATTEST_F32,
+                                        .rank = 4,
                                         .shape = {1, 1, keys, D},
                                         .stride = {0, 0, PAGE / sizeof(float), 1}};
             p.v.data = pages + keys * PAGE;
-            p.key_lengths = (attest_tensor){.data = &length, .dtype = ATTEST_I64, .rank = 1,
-                                            .shape = {1}, .stride = {1}};
+            p.key_lengths = (attest_tensor){
+                .data = &length, .dtype = ATTEST_I64, .rank = 1, .shape = {1}, .stride = {1}};
             for (int64_t j = 0; j < keys; j++) {
                 mask[j] = (unsigned char)one_in(&s, 3);
             }
             if (p.features & ATTEST_MASK_BOOL) {
-                p.mask = (attest_tensor){.data = mask, .dtype = ATTEST_BOOL, .rank = 1,
-                                         .shape = {keys}, .stride = {1}};
+                p.mask = (attest_tensor){
+                    .data = mask, .dtype = ATTEST_BOOL, .rank = 1, .shape = {keys}, .stride = {1}};
             }
             attn_normal normal;
             char message[ATTEST_MESSAGE_BYTES];
@@ -176,7 +191,8 @@ static void test_unseen_keys(void **state) {
             }
             for (int64_t j = 0; j < 2 * keys; j++) {
                 assert_int_equal(mprotect(pages + j * PAGE, PAGE,
-                                          seen[j % keys] ? PROT_READ | PROT_WRITE : PROT_NONE), 0);
+                                          seen[j % keys] ? PROT_READ | PROT_WRITE : PROT_NONE),
+                                 0);
             }
             run(kernels[n], &p);
             assert_int_equal(mprotect(pages, 2 * KEYS_MAX * PAGE, PROT_READ | PROT_WRITE), 0);

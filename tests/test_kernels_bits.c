@@ -47,7 +47,9 @@ static void test_threads_and_batch(void **state) {
         for (uint64_t seed = 0; seed < CASES / 4; seed++) {
             kernel_case c;
             case_make(&c, seed ^ 0xabcd, takes_wide(kernels[n]),
-                      seed % 20 == 0 ? 2 : seed % 4 == 1 ? 3 : 1);
+                      seed % 20 == 0  ? 2
+                      : seed % 4 == 1 ? 3
+                                      : 1);
             run(kernels[n], &c.p);
             results once = read_results(&c.p);
             for (int32_t threads = 1; threads <= 5; threads += 2) {
@@ -103,13 +105,13 @@ static void test_chunks(void **state) {
                     break;
                 }
                 part.features |= ATTEST_OFFSETS;
-                part.offsets = (attest_tensor){.data = &offset, .dtype = ATTEST_I64, .rank = 1,
-                                               .shape = {1}, .stride = {1}};
+                part.offsets = (attest_tensor){
+                    .data = &offset, .dtype = ATTEST_I64, .rank = 1, .shape = {1}, .stride = {1}};
                 run(kernels[n], &part);
                 results piece = read_results(&part);
                 for (int64_t row = 0; row < piece.rows; row++) {
-                    assert_true(same_rows(&whole, row / count * rows + i + row % count, &piece,
-                                          row));
+                    assert_true(
+                        same_rows(&whole, row / count * rows + i + row % count, &piece, row));
                 }
                 drop(piece);
             }
@@ -216,11 +218,12 @@ static void test_sign_of_zero(void **state) {
     unsigned char mask[6] = {1, 1, 0, 1, 1, 1};
     for (int n = 0; n < KERNELS; n++) {
         for (int sign = 0; sign < 2; sign++) {
-            attest_problem p = {
-                .struct_bytes = sizeof p, .threads = 1, .features = ATTEST_MASK_BOOL,
-                .q = {q, {1, 1, 2, 1}, {2, 2, 1, 1}, ATTEST_F32, 4},
-                .k = {k, {1, 1, 3, 1}, {3, 3, 1, 1}, ATTEST_F32, 4},
-                .mask = {mask, {2, 3}, {3, 1}, ATTEST_BOOL, 2}};
+            attest_problem p = {.struct_bytes = sizeof p,
+                                .threads = 1,
+                                .features = ATTEST_MASK_BOOL,
+                                .q = {q, {1, 1, 2, 1}, {2, 2, 1, 1}, ATTEST_F32, 4},
+                                .k = {k, {1, 1, 3, 1}, {3, 3, 1, 1}, ATTEST_F32, 4},
+                                .mask = {mask, {2, 3}, {3, 1}, ATTEST_BOOL, 2}};
             v[2] = sign ? -1.0f : 1.0f;
             p.v = p.k;
             p.v.data = v;

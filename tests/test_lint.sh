@@ -4,10 +4,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 names=$(ci/lint --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
-# The tree is not formatted yet: proofs and their twins quote sources to the letter.
-gated=$(echo "$names" | grep -vx 'format\|columns')
-ci/lint --tap $gated | sed '/^1\.\.[0-9]*$/d'
-number=$(echo "$gated" | wc -l)
+ci/lint --tap | sed '/^1\.\.[0-9]*$/d'
+number=$(echo "$names" | wc -l)
 
 copy=$(mktemp -d) || exit 1
 trap 'rm -rf "$copy"' EXIT
@@ -20,6 +18,9 @@ int  badly_formatted;
 END
 plant long.c <<END
 /* $(printf '%0100d' 0) */
+END
+plant bad.h <<'END'
+size_t wants_stddef(void);
 END
 plant tidy.c <<'END'
 int over_zero(void) {

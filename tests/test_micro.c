@@ -441,8 +441,8 @@ static void test_loaders(void **state) {
                 attn_load_fn_f32 load = half ? engines[n]->load_f16 : engines[n]->load_bf16;
                 load(to, words, start, 1, 65536 + 5);
                 for (int64_t c = 0; c < 65536 + 5; c++) {
-                    float expected = (float)attn_load(half ? ATTEST_F16 : ATTEST_BF16,
-                                                      words + start + c);
+                    float expected =
+                        (float)attn_load(half ? ATTEST_F16 : ATTEST_BF16, words + start + c);
                     assert_true(same(to[c], expected));
                 }
             }
@@ -452,10 +452,10 @@ static void test_loaders(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turn),    cmocka_unit_test(test_scores),
-        cmocka_unit_test(test_mix),     cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_finite),  cmocka_unit_test(test_loaders),
-        cmocka_unit_test(test_narrow),  cmocka_unit_test(test_show),
+        cmocka_unit_test(test_turn),   cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_mix),    cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_finite), cmocka_unit_test(test_loaders),
+        cmocka_unit_test(test_narrow), cmocka_unit_test(test_show),
     };
     return cmocka_run_group_tests(tests, find_engines, NULL);
 }

@@ -32,9 +32,9 @@ typedef struct enclosures {
 static void enclose(enclosures *all) {
     char message[ATTEST_MESSAGE_BYTES];
     const attn_normal *n = &all->normal;
-    assert_int_equal(attn_normalise(&all->normal, &all->problem.problem, &all->problem.profile, 0,
-                                    message),
-                     ATTEST_OK);
+    assert_int_equal(
+        attn_normalise(&all->normal, &all->problem.problem, &all->problem.profile, 0, message),
+        ATTEST_OK);
     all->rows = n->batch * n->q_heads * n->queries;
     all->outputs = all->rows * n->value_size;
     for (int m = 0; m < MODELS; m++) {

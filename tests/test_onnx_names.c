@@ -44,8 +44,7 @@ static int diagnose_folder(const char *folder, tally *sum) {
             strstr(entry->d_name, "_expanded")) {
             continue;
         }
-        assert_true(snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) <
-                    (int)sizeof path);
+        assert_true(snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path);
         if (attest_onnx_load(&loaded, path, why) != 0 ||
             attest_onnx_diagnose(&loaded, names, why) != 0) {
             fail_msg("%s: %s", path, why);

@@ -66,8 +66,8 @@ static answer ask_as(const tiny *t, const char *model, const attn_profile *profi
     attn_normal normal;
     answer result;
     assert_int_equal(attn_normalise(&normal, &t->problem, profile, 0, message), ATTEST_OK);
-    assert_int_equal(
-        attn_oracle(&normal, attn_model_find(model), 1, result.o, result.lse, message), ATTEST_OK);
+    assert_int_equal(attn_oracle(&normal, attn_model_find(model), 1, result.o, result.lse, message),
+                     ATTEST_OK);
     return result;
 }
 
@@ -154,22 +154,25 @@ static void special_values(void **state) {
     start(&t, 0); /* +inf as a score, and -inf beside finite ones */
     t.k[1] = INFINITY;
     a = ask(&t);
-    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN_OR_POS_INF);
     t.k[1] = -INFINITY;
     a = ask(&t);
     near(&a.o[0], 3.5);
     t.k[0] = t.k[2] = -INFINITY;
     a = ask(&t);
-    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN_OR_NEG_INF);
     start(&t, ATTEST_SINKS);
     t.sinks[0] = INFINITY;
     a = ask(&t);
-    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN_OR_POS_INF);
     t.sinks[0] = -INFINITY; /* adds nothing */
     a = ask(&t);
     near(&a.o[0], 3);
     start(&t, ATTEST_MASK_ADD); /* SPV-05 */
     t.mask[2] = INFINITY;
+    a = ask(&t);
+    expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN_OR_POS_INF);
+    t.k[0] = NAN; /* beside a NaN there is no limit */
     a = ask(&t);
     expect(&a, ATTN_NAN, ATTN_NAN, ATTN_NAN);
     t.mask[0] = t.mask[1] = t.mask[2] = -INFINITY; /* SEM-12 */
@@ -322,16 +325,31 @@ static void judging(void **state) {
     assert_int_equal(attn_judge(&e, NAN, &ratio), ATTN_OUTSIDE);
     assert_true(isinf(ratio));
     assert_int_equal(attn_judge(&e, INFINITY, NULL), ATTN_OUTSIDE);
+    const attn_enclosure endless = {.radius = INFINITY},
+                         sum = {.radius = DBL_MAX, .own_error = DBL_MAX};
+    assert_int_equal(attn_judge(&endless, 1e300, &ratio), ATTN_NO_VERDICT);
+    assert_int_equal(attn_judge(&sum, 1e300, &ratio), ATTN_NO_VERDICT);
     static const struct {
         attn_kind kind;
         double actual;
         int verdict;
     } table[] = {
-        {ATTN_NAN, NAN, ATTN_INSIDE},           {ATTN_NAN, 0, ATTN_OUTSIDE},
-        {ATTN_POS_INF, INFINITY, ATTN_INSIDE},  {ATTN_POS_INF, -INFINITY, ATTN_OUTSIDE},
-        {ATTN_NEG_INF, -INFINITY, ATTN_INSIDE}, {ATTN_NEG_INF, NAN, ATTN_OUTSIDE},
-        {ATTN_NONFINITE, NAN, ATTN_INSIDE},     {ATTN_NONFINITE, 1, ATTN_OUTSIDE},
-        {ATTN_ANY, 7, ATTN_INSIDE},             {ATTN_OUT_OF_DOMAIN, 7, ATTN_NO_VERDICT},
+        {ATTN_NAN, NAN, ATTN_INSIDE},
+        {ATTN_NAN, 0, ATTN_OUTSIDE},
+        {ATTN_POS_INF, INFINITY, ATTN_INSIDE},
+        {ATTN_POS_INF, -INFINITY, ATTN_OUTSIDE},
+        {ATTN_NEG_INF, -INFINITY, ATTN_INSIDE},
+        {ATTN_NEG_INF, NAN, ATTN_OUTSIDE},
+        {ATTN_NONFINITE, NAN, ATTN_INSIDE},
+        {ATTN_NAN_OR_POS_INF, NAN, ATTN_INSIDE},
+        {ATTN_NAN_OR_POS_INF, INFINITY, ATTN_INSIDE},
+        {ATTN_NAN_OR_POS_INF, -INFINITY, ATTN_OUTSIDE},
+        {ATTN_NAN_OR_POS_INF, 1, ATTN_OUTSIDE},
+        {ATTN_NAN_OR_NEG_INF, -INFINITY, ATTN_INSIDE},
+        {ATTN_NAN_OR_NEG_INF, INFINITY, ATTN_OUTSIDE},
+        {ATTN_NONFINITE, 1, ATTN_OUTSIDE},
+        {ATTN_ANY, 7, ATTN_INSIDE},
+        {ATTN_OUT_OF_DOMAIN, 7, ATTN_NO_VERDICT},
     };
     for (size_t n = 0; n < sizeof table / sizeof table[0]; n++) {
         const attn_enclosure one = {.kind = (uint8_t)table[n].kind};

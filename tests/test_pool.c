@@ -49,9 +49,7 @@ static void test_calls(void **state) {
 }
 
 /* A call is not over before its last helper is, and every helper that is wanted comes in time. */
-static void meet(void *argument) {
-    pthread_barrier_wait(argument);
-}
+static void meet(void *argument) { pthread_barrier_wait(argument); }
 
 static void test_all_come(void **state) {
     (void)state;
@@ -156,8 +154,8 @@ static void test_fork(void **state) {
 int main(void) {
     alarm(120); /* a helper that never comes would be waited for */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls), cmocka_unit_test(test_all_come),
+        cmocka_unit_test(test_calls),       cmocka_unit_test(test_all_come),
         cmocka_unit_test(test_environment), cmocka_unit_test(test_callers),
-        cmocka_unit_test(test_shares), cmocka_unit_test(test_fork)};
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_fork)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

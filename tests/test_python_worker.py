@@ -49,8 +49,8 @@ def certify(folder, target, *more):
         os.unlink(path)
     done = subprocess.run(
         [ATTEST, "certify", target, "--level", "smoke", "--call-time", "2", "--quiet", "--json",
-         path, *more], stdin=subprocess.DEVNULL, capture_output=True, timeout=240, check=False,
-        env={**os.environ, "HOSTILE_FOLDER": folder})
+         path, "--env", "HOSTILE_FOLDER", *more], stdin=subprocess.DEVNULL, capture_output=True,
+        timeout=240, check=False, env={**os.environ, "HOSTILE_FOLDER": folder})
     with open(path, encoding="utf-8") as file:
         return done, json.load(file)
 
@@ -97,11 +97,13 @@ def overhead(folder):
 def exec_target(folder):
     """The same worker started as a program of its own."""
     program = os.path.join(folder, "program")
-    worker = os.path.abspath(os.path.join(BUILD, "python", "attest_worker.py"))
+    worker = os.path.abspath(os.path.join(BUILD, "python", "attest_attention", "worker.py"))
     with open(program, "w", encoding="ascii") as file:
         file.write(f"#!/bin/sh\nexec {sys.executable} -B {worker} {KERNELS} nothing\n")
     os.chmod(program, 0o755)
-    done, report = certify(folder, f"exec:{program}")
+    granted = ["--read", KERNELS, "--read", os.path.dirname(os.path.dirname(worker)),
+               "--read", sys.base_prefix, "--read", sys.prefix]
+    done, report = certify(folder, f"exec:{program}", *granted)
     if done.returncode != 0:
         return report["certificate"]["reason"]
     with open(program, "w", encoding="ascii") as file:

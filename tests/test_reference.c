@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reference must show by running: SEM-14, SEM-15, SEM-16, ISO-01, NUM-03, NUM-04, SEM-12. */
+/* What the reference must show by running: SEM-14, SEM-15, SEM-16, ISO-01, NUM-03, NUM-04,
+ * SEM-12. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -176,7 +177,8 @@ static void test_cache_equals_one_pass(void **state) {
     }
 }
 
-/* SEM-16: two causal layers; a change at token t reaches no row before t, and reaches row t in most. */
+/* SEM-16: two causal layers; a change at token t reaches no row before t, and reaches row t in
+ * most. */
 static void test_stack_stays_causal(void **state) {
     (void)state;
     uint64_t seed = 16;
@@ -277,8 +279,8 @@ static void test_empty_rows(void **state) {
     float q[2] = {1, 1}, k[2] = {1, 2}, v[2] = {3, 5}, o[2], lse[2], sink = 0.25f;
     unsigned char sees[4] = {0, 0, 1, 1};
     char why[ATTEST_MESSAGE_BYTES];
-    attest_problem p = {.struct_bytes = sizeof p, .features = ATTEST_MASK_BOOL | ATTEST_LSE,
-                        .threads = 1};
+    attest_problem p = {
+        .struct_bytes = sizeof p, .features = ATTEST_MASK_BOOL | ATTEST_LSE, .threads = 1};
     const int64_t shape[] = {1, 1, 2, 1};
     p.q = view(q, ATTEST_F32, 4, shape);
     p.k = view(k, ATTEST_F32, 4, shape);
@@ -305,9 +307,9 @@ static void test_empty_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefix_theorem),          cmocka_unit_test(test_cache_equals_one_pass),
-        cmocka_unit_test(test_stack_stays_causal),      cmocka_unit_test(test_invisible_never_reaches),
-        cmocka_unit_test(test_three_tokens),            cmocka_unit_test(test_empty_rows),
+        cmocka_unit_test(test_prefix_theorem),     cmocka_unit_test(test_cache_equals_one_pass),
+        cmocka_unit_test(test_stack_stays_causal), cmocka_unit_test(test_invisible_never_reaches),
+        cmocka_unit_test(test_three_tokens),       cmocka_unit_test(test_empty_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

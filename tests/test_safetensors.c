@@ -69,12 +69,14 @@ static const struct {
     {"{\"a\":1}", 0, "a: not an object"},
     {"{\"a\":{}}", 0, "a: not an object"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 0, "a: not an object"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"x\":0}}", 4, "not an object"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"x\":0}}", 4,
+     "not an object"},
     {"{\"a\":{\"dtype\":\"F8\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "dtype is none"},
     {"{\"a\":{\"dtype\":7,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "dtype is none"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":1,\"data_offsets\":[0,4]}}", 4, "shape is not a list"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, "shape is not a list"},
-    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4, "shape is not a list"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4,
+     "shape is not a list"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1],\"data_offsets\":[0,4]}}", 4, "up to four"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967297],\"data_offsets\":[0,4]}}", 4, "too large"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387905],\"data_offsets\":[0,4]}}", 4,
@@ -129,8 +131,14 @@ static void test_hostile_headers(void **state) {
 
 static void test_header_lengths(void **state) {
     (void)state;
-    static const uint64_t lies[] = {3,          9,          UINT64_C(1) << 24, (UINT64_C(1) << 24) + 1,
-                                    UINT64_MAX, UINT64_MAX - 7, UINT64_C(1) << 63, INT64_MAX};
+    static const uint64_t lies[] = {3,
+                                    9,
+                                    UINT64_C(1) << 24,
+                                    (UINT64_C(1) << 24) + 1,
+                                    UINT64_MAX,
+                                    UINT64_MAX - 7,
+                                    UINT64_C(1) << 63,
+                                    INT64_MAX};
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         expect_refusal("{}", 2, lies[i], 0, "header length");
     }
@@ -280,9 +288,9 @@ static void test_damaged_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostile_headers),   cmocka_unit_test(test_header_lengths),
-        cmocka_unit_test(test_depth),             cmocka_unit_test(test_too_many_tensors),
-        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_hostile_headers), cmocka_unit_test(test_header_lengths),
+        cmocka_unit_test(test_depth),           cmocka_unit_test(test_too_many_tensors),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

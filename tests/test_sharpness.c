@@ -113,9 +113,9 @@ static double reach(const single_row *row, const attn_model *model, const attn_e
 }
 
 typedef struct finding {
-    double ratio;          /* of the better construction */
+    double ratio; /* of the better construction */
     construction kind;
-    double faulty_ratio;   /* with the most harmful operation at 4u */
+    double faulty_ratio; /* with the most harmful operation at 4u */
     emulator_operation faulty;
 } finding;
 

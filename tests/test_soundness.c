@@ -100,8 +100,8 @@ static void attack_row(trial *t, int64_t b, int64_t h, int64_t i, long double *o
 
 static void attack_problem(trial *t, const random_problem *problem) {
     char message[ATTEST_MESSAGE_BYTES];
-    assert_int_equal(
-        attn_normalise(&t->normal, &problem->problem, &problem->profile, 0, message), ATTEST_OK);
+    assert_int_equal(attn_normalise(&t->normal, &problem->problem, &problem->profile, 0, message),
+                     ATTEST_OK);
     const attn_normal *n = &t->normal;
     int64_t rows = n->batch * n->q_heads * n->queries;
     t->o = calloc((size_t)(rows * n->value_size) + 1, sizeof *t->o);
@@ -181,8 +181,8 @@ static void too_small_radius_is_noticed(void **state) {
 /* A radius that forgets one source of error must be noticed too. */
 static void forgotten_error_is_noticed(void **state) {
     static const char *const what[] = {
-        "operand", "score",    "weight", "sum",  "scale",     "folded factor", "shift",
-        "argument", "exp",     "tanh",   "log",  "exp floor", "any order",     "rescaling",
+        "operand",  "score", "weight", "sum", "scale",     "folded factor", "shift",
+        "argument", "exp",   "tanh",   "log", "exp floor", "any order",     "rescaling",
     };
     const attn_model *full = attn_model_find("tf32-f32acc");
     (void)state;
@@ -248,8 +248,8 @@ int main(void) {
         const char *name = attn_model_name(index);
         const attn_model *model = attn_model_find(name);
         snprintf(names[count], sizeof names[count], "NUM-01 NUM-05 sound: %s", name);
-        tests[count] = (struct CMUnitTest){names[count], stays_inside, NULL, NULL,
-                                           (void *)(uintptr_t)model};
+        tests[count] =
+            (struct CMUnitTest){names[count], stays_inside, NULL, NULL, (void *)(uintptr_t)model};
         count++;
         snprintf(names[count], sizeof names[count], "a too small radius is noticed: %s", name);
         tests[count] = (struct CMUnitTest){names[count], too_small_radius_is_noticed, NULL, NULL,

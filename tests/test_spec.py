@@ -16,9 +16,9 @@ from support.tap import Tap
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "certify", "python"))
+sys.path.insert(0, os.path.join(ROOT, "python"))
 sys.path.insert(0, os.path.join(ROOT, "certify", "plan"))
-import attest_abi  # noqa: E402
+from attest_attention import abi as attest_abi  # noqa: E402
 import classes  # noqa: E402
 
 CC = os.environ.get("CC", "gcc").split()[0]

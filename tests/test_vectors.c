@@ -162,8 +162,8 @@ static void test_first_oracle_agrees(void **state) {
         attn_enclosure *lse = calloc(count_of(&p.lse) + 1, sizeof *lse);
         assert_int_equal(attn_normalise(&normal, &p, &profile, 0, why), ATTEST_OK);
         for (int m = 0; m < v->models; m++) {
-            assert_int_equal(
-                attn_oracle(&normal, attn_model_find(v->model[m]), 1, o, lse, why), ATTEST_OK);
+            assert_int_equal(attn_oracle(&normal, attn_model_find(v->model[m]), 1, o, lse, why),
+                             ATTEST_OK);
             agree(v, m, o, v->o_high, v->o_low, v->o_radius[m], "o");
             agree(v, m, lse, v->lse_high, v->lse_low, v->lse_radius[m], "lse");
         }
@@ -309,8 +309,8 @@ static void test_damaged_corpora(void **state) {
     uint64_t seed = 0x2545f4914f6cdd1du;
     int refused_data = 0, refused_manifest = 0, manifests = 0, rehashed = 0, refused_rehashed = 0;
     unsigned char *text = attest_read_file("vectors/manifest.json", 1 << 26, &whole, why);
-    unsigned char *data = attest_read_file("vectors/data/cache.safetensors", 1 << 26, &data_bytes,
-                                           why);
+    unsigned char *data =
+        attest_read_file("vectors/data/cache.safetensors", 1 << 26, &data_bytes, why);
     assert_non_null(text);
     assert_non_null(data);
     unsigned char *manifest = one_group(text, whole, &manifest_bytes);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "certify/worker/wire.c"
+#include "reference/problem/operand.h"
 
 static attest_wire loaded(void) {
     attest_wire m = {.magic = ATTEST_WIRE_MAGIC, .kind = ATTEST_WIRE_LOADED};
@@ -106,8 +107,11 @@ static void places_stay_inside_their_slots(void **state) {
     (void)state;
     attest_wire_call call = {.kind = ATTEST_CALL_FORWARD};
     attest_place *p = &call.place[ATTEST_SLOT_V];
-    const attest_place good = {.map_offset = 4096, .map_bytes = 8192, .data_offset = 5000,
-                               .data_bytes = 7288, .present = 1};
+    const attest_place good = {.map_offset = 4096,
+                               .map_bytes = 8192,
+                               .data_offset = 5000,
+                               .data_bytes = 7288,
+                               .present = 1};
     *p = good;
     assert_true(attest_wire_places_fit(&call, 4096));
 #define REFUSED(change)                                                                            \
@@ -132,6 +136,18 @@ static void places_stay_inside_their_slots(void **state) {
     assert_true(attest_wire_places_fit(&call, 4096));
 }
 
+/* Two lists, since messages are proved without the rest of the tree: they must say the same. */
+static void slots_are_the_operands_in_order(void **state) {
+    (void)state;
+    attest_problem p;
+    assert_int_equal(ATTEST_SLOT_WORKSPACE, ATTN_OPERANDS);
+    assert_int_equal(ATTEST_INPUT_SLOTS, ATTN_INPUTS);
+    for (int n = 0; n < ATTN_OPERANDS; n++) {
+        assert_string_equal(attest_slot_name(n), attn_operand_name(n));
+        assert_ptr_equal(attest_slot_tensor(&p, n), attn_operand(&p, n));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(takes_a_right_message_only_whole),
@@ -139,6 +155,7 @@ int main(void) {
         cmocka_unit_test(texts_end_and_are_printable),
         cmocka_unit_test(any_bytes_are_survived),
         cmocka_unit_test(places_stay_inside_their_slots),
+        cmocka_unit_test(slots_are_the_operands_in_order),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

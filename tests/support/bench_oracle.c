@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Throughput of the oracle by path, counted as 4 D operations a visible pair. One thread is timed by
- * the processor time it took, so that a busy machine does not count; two threads by the clock.
+ * Throughput of the oracle by path, counted as 4 D operations a visible pair. One thread is timed
+ * by the processor time it took, so that a busy machine does not count; two threads by the clock.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +67,8 @@ static double rate(bench *b, const char *model, attn_path path, int threads, int
     double best = 0;
     for (int run = 0; run < runs; run++) {
         double start = seconds(threads);
-        if (attn_oracle_with(&b->normal, attn_model_find(model), &options, b->o, b->lse,
-                             message) != ATTEST_OK) {
+        if (attn_oracle_with(&b->normal, attn_model_find(model), &options, b->o, b->lse, message) !=
+            ATTEST_OK) {
             printf("%s\n", message);
             exit(1);
         }

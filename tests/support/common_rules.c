@@ -207,9 +207,9 @@ static void plain_forward(const attn_normal *n, double *out) {
             for (int64_t j = 0; j < n->keys; j++) {
                 const int64_t at[4] = {b, g, j, c};
                 double weight = visible[j] ? attn_round_to(type, s[j] / sum) : 0;
-                total += visible[j] ? (float)weight *
-                                          (float)attn_load(p->v.dtype, attn_element(&p->v, at))
-                                    : 0;
+                total += visible[j]
+                             ? (float)weight * (float)attn_load(p->v.dtype, attn_element(&p->v, at))
+                             : 0;
             }
             out[row * n->value_size + c] = attn_round_to(type, (double)total);
         }
@@ -228,8 +228,8 @@ static void compete_on_line(contest *c, const char *line, judge passes) {
         fprintf(stderr, "rules: %s: %s\n", line, message);
         exit(2);
     }
-    for (int index = 0; index < TRIAL_OPERANDS; index++) {
-        soften(trial_operand(&t.p, index), &t.buffer[index]);
+    for (int index = 0; index < ATTN_OPERANDS; index++) {
+        soften(attn_operand_of(&t.p, index), &t.buffer[index]);
     }
     attest_problem wide = t.p; /* the reference stores binary32, so binary16 is not rounded twice */
     size_t outputs = (size_t)(t.p.o.shape[0] * t.p.o.shape[1] * t.p.o.shape[2] * t.p.o.shape[3]);
@@ -286,7 +286,8 @@ static const char *const flash_lines[] = {
     "type=bf16 normal=1 lse=0 sq=108 sk=256 d=128 hq=2 hkv=1 slopes=1",
     "type=f16 normal=1 lse=0 sq=256 sk=512 d=64 hq=1 causal=1",
     "type=bf16 normal=1 lse=0 sq=512 sk=256 d=64 hq=1 causal=1",
-    "type=f16 normal=1 lse=0 sq=1 sk=239 d=64 hq=6 hkv=2 causal=1", NULL};
+    "type=f16 normal=1 lse=0 sq=1 sk=239 d=64 hq=6 hkv=2 causal=1",
+    NULL};
 
 /* ggml: Q in binary32, K and V in binary16, additive mask, sinks, ALiBi, softcap. */
 static const char *const ggml_lines[] = {
@@ -296,7 +297,8 @@ static const char *const ggml_lines[] = {
     "kv=f16 lse=0 sq=35 sk=113 d=72 hq=4 hkv=1 mask=add mshape=qk softcap=10",
     "kv=f16 lse=0 sq=3 sk=1024 d=96 hq=4 hkv=4",
     "kv=bf16 lse=0 sq=1 sk=1024 d=256 hq=4 hkv=1 mask=add mshape=qk",
-    "lse=0 sq=35 sk=113 d=40 hq=4 hkv=4 mask=add mshape=qk sinks=1", NULL};
+    "lse=0 sq=35 sk=113 d=40 hq=4 hkv=4 mask=add mshape=qk sinks=1",
+    NULL};
 
 /* The vector as a problem whose defaults are all spelled out. */
 static void compete_on_folder(contest *c, const char *path, const char *name) {

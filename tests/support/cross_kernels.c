@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints a hash of what each kernel in a directory computes for random problems; no test library, so
- * that it runs under an emulator: see test_cross.sh. */
+/* Prints a hash of what each kernel in a directory computes for random problems; no test library,
+ * so that it runs under an emulator: see test_cross.sh. */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -39,7 +39,9 @@ static int run(const attest_kernel *k) {
         kernel_case c;
         char message[ATTEST_MESSAGE_BYTES] = "";
         case_make(&c, seed, (k->dtypes >> ATTEST_F64 & 1) != 0,
-                  seed % 240 == 0 ? 2 : seed % 8 == 5 ? 3 : seed % 8 == 0);
+                  seed % 240 == 0 ? 2
+                  : seed % 8 == 5 ? 3
+                                  : seed % 8 == 0);
         c.p.threads = (int32_t)(seed % 3) + 1;
         c.p.workspace_bytes = k->workspace_bytes(&c.p);
         c.p.workspace = aligned_alloc(64, c.p.workspace_bytes / 64 * 64 + 64);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 const char *const emulator_operation_name[EMULATOR_OPERATIONS] = {
-    "none", "operand", "dot product", "dot add", "scale",   "softcap", "bias", "argument",
-    "exp",  "weight",  "product",     "add",     "sum",     "rescale", "divide", "log", "store",
+    "none",   "operand", "dot product", "dot add", "scale",   "softcap", "bias", "argument", "exp",
+    "weight", "product", "add",         "sum",     "rescale", "divide",  "log",  "store",
 };
 
 typedef struct partial {
@@ -85,8 +85,8 @@ static void take_term(const row_state *r, partial *state, int64_t term, int sum_
     wide share = sum_rounded_weights ? narrow : weight;
     state->sum = em_add(e, state->sum, share, &m->sum, SUM_ADD, sum_push(r));
     for (int64_t c = 0; term < r->keys && c < r->columns; c++) {
-        wide product = em_round(e, narrow * r->v[term * r->columns + c], &m->sum, MIX_PRODUCT,
-                               mix_push(r));
+        wide product =
+            em_round(e, narrow * r->v[term * r->columns + c], &m->sum, MIX_PRODUCT, mix_push(r));
         state->mix[c] = em_add(e, state->mix[c], product, &m->sum, MIX_ADD, mix_push(r));
     }
 }
@@ -123,8 +123,7 @@ static void merge(const row_state *r, partial *into, partial *from) {
     }
     into->sum = em_add(e, into->sum, from->sum, &e->model->sum, SUM_ADD, sum_push(r));
     for (int64_t c = 0; c < r->columns; c++) {
-        into->mix[c] = em_add(e, into->mix[c], from->mix[c], &e->model->sum, MIX_ADD,
-                              mix_push(r));
+        into->mix[c] = em_add(e, into->mix[c], from->mix[c], &e->model->sum, MIX_ADD, mix_push(r));
     }
 }
 
@@ -196,9 +195,20 @@ static int run_softmax(const row_state *r, partial *state, partial *other, int64
     return 0;
 }
 
+/* The format of the last operation before a store to dtype. */
+static attn_format last_format(const emulator *e, const attn_format *format, attest_dtype dtype) {
+    const attn_format to = attn_format_of(dtype);
+    attn_format last = *format;
+    if (e->stores && format->u >= to.u) {
+        last.u = (format->u - to.u) / (1 + to.u);
+        last.eta = format->eta > to.eta ? format->eta - to.eta : 0;
+    }
+    return last;
+}
+
 static wide stored(const emulator *e, wide x, attest_dtype dtype, int push) {
     attn_format to = attn_format_of(dtype);
-    int exact = e->model->sum.u >= to.u && e->model->sum.eta >= to.eta;
+    int exact = e->stores || (e->model->sum.u >= to.u && e->model->sum.eta >= to.eta);
     return exact ? x : em_round(e, x, &to, STORE, push);
 }
 
@@ -212,9 +222,10 @@ static wide log_sum_exp(const row_state *r, const partial *state) {
     uint32_t extra = m->score_roundings + (base_2 ? 2 : 0);
     wide shift = em_round_times(e, state->maximum, &m->score, LOGARITHM, push, extra);
     logarithm = em_round_times(e, logarithm, &m->sum, LOGARITHM, push, extra);
-    wide lse = em_round(e, shift + logarithm, &m->sum, LOGARITHM, push);
-    lse = base_2 ? lse * 1.44269504088896340735992468100189214L : lse;
     attest_dtype dtype = r->normal->problem->q.dtype == ATTEST_F64 ? ATTEST_F64 : ATTEST_F32;
+    const attn_format last = last_format(e, &m->sum, dtype);
+    wide lse = em_round(e, shift + logarithm, &last, LOGARITHM, push);
+    lse = base_2 ? lse * 1.44269504088896340735992468100189214L : lse;
     return stored(e, lse, dtype, push);
 }
 
@@ -263,7 +274,9 @@ void emulate_row(const emulator *e, const attn_normal *normal, int64_t b, int64_
     for (int64_t c = 0; c < r.columns; c++) {
         wide x = state.mix[c];
         if (!divided) { /* a reciprocal and a product */
-            x = em_round_times(e, x / state.sum, &e->model->sum, DIVIDE, mix_push(&r), 2);
+            const attn_format last = last_format(e, &e->model->sum, normal->problem->o.dtype);
+            x = em_round(e, x / state.sum, &e->model->sum, DIVIDE, mix_push(&r));
+            x = em_round(e, x, &last, DIVIDE, mix_push(&r));
         }
         o[r.first_column + c] = stored(e, x, normal->problem->o.dtype, mix_push(&r));
     }

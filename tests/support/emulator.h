@@ -43,6 +43,9 @@ typedef struct emulator {
     emulator_mode mode;
     emulator_operation faulty; /* its errors are `fault` times what the model allows */
     double fault;
+    /* 1: the caller stores results, which rounds them. Then the last operation errs by what the
+     * store leaves of its share: a number that was rounded already does not round again. */
+    int stores;
     int plain_order; /* 1: keys in their order, one at a time, online where the model rescales */
 } emulator;
 

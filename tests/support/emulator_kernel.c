@@ -28,12 +28,8 @@ static void store(const attest_tensor *t, const int64_t index[ATTEST_MAX_RANK], 
 static void one_row(const attn_normal *n, int64_t b, int64_t h, int64_t i, long double *o,
                     unsigned char *visible) {
     random_source source = {(uint64_t)i + 1};
-    /* The store's error is that of the real store below. */
-    const emulator e = {.model = attn_model_find(MODEL),
-                        .source = &source,
-                        .mode = EMULATE_UNIFORM,
-                        .faulty = STORE,
-                        .fault = 0};
+    const emulator e = {
+        .model = attn_model_find(MODEL), .source = &source, .mode = EMULATE_UNIFORM, .stores = 1};
     const attest_problem *p = n->problem;
     long double lse = -INFINITY;
     if (attn_visible_keys(n, b, h, i, visible) > 0) {

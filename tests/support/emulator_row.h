@@ -13,20 +13,20 @@ typedef struct row_state {
     const attn_normal *normal;
     const emulator_target *target;
     int64_t keys, terms, first_column, columns;
-    int64_t *key;      /* index of each visible key */
-    wide *score;       /* computed ones */
-    wide *v;           /* keys * columns, as the kernel sees them */
+    int64_t *key; /* index of each visible key */
+    wide *score;  /* computed ones */
+    wide *v;      /* keys * columns, as the kernel sees them */
     wide *scratch;
     int uniform; /* an empty row of a profile that takes the mean of all keys */
 } row_state;
 
 /* x with an error of at most `relative` |x|, or of `absolute` where that is more. */
 wide em_perturb(const emulator *e, wide x, double relative, double absolute,
-                      emulator_operation operation, int push);
-wide em_round(const emulator *e, wide x, const attn_format *format,
-                      emulator_operation operation, int push);
+                emulator_operation operation, int push);
+wide em_round(const emulator *e, wide x, const attn_format *format, emulator_operation operation,
+              int push);
 wide em_round_times(const emulator *e, wide x, const attn_format *format,
-                            emulator_operation operation, int push, uint32_t times);
+                    emulator_operation operation, int push, uint32_t times);
 
 /* x + y; adding a zero is exact. */
 wide em_add(const emulator *e, wide x, wide y, const attn_format *format,

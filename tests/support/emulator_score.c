@@ -19,7 +19,7 @@ static double error_towards(const emulator *e, wide x, int push) {
 }
 
 wide em_perturb(const emulator *e, wide x, double relative, double absolute,
-                    emulator_operation operation, int push) {
+                emulator_operation operation, int push) {
     double grow = operation == e->faulty ? e->fault : 1;
     if (x == 0) {
         return x;
@@ -31,13 +31,13 @@ wide em_perturb(const emulator *e, wide x, double relative, double absolute,
     return x * (1 + (wide)(error_towards(e, x, push) * grow) * (wide)relative);
 }
 
-wide em_round(const emulator *e, wide x, const attn_format *format,
-                    emulator_operation operation, int push) {
+wide em_round(const emulator *e, wide x, const attn_format *format, emulator_operation operation,
+              int push) {
     return em_perturb(e, x, format->u, format->eta, operation, push);
 }
 
 wide em_round_times(const emulator *e, wide x, const attn_format *format,
-                          emulator_operation operation, int push, uint32_t times) {
+                    emulator_operation operation, int push, uint32_t times) {
     for (uint32_t n = 0; n < times; n++) {
         x = em_round(e, x, format, operation, push);
     }
@@ -87,8 +87,8 @@ wide em_sum(const emulator *e, const wide *terms, int64_t n, const attn_format *
     if (e->model->summation == ATTN_BLOCKED) {
         return blocked(e, terms, n, format, operation, push);
     }
-    if (n <= 2 || (!pairwise && (e->plain_order || e->mode == EMULATE_WORST ||
-                                 random_chance(e->source, 2)))) {
+    if (n <= 2 || (!pairwise &&
+                   (e->plain_order || e->mode == EMULATE_WORST || random_chance(e->source, 2)))) {
         return chain(e, terms, n, format, operation, push);
     }
     int64_t cut = pairwise ? n / 2 : random_between(e->source, 1, n - 1);
@@ -159,8 +159,8 @@ static wide add_bias(const row_state *r, wide y, int64_t b, int64_t h, int64_t i
         }
     }
     if (has_alibi) {
-        wide slope = p->slopes.rank == 2 ? em_load(&p->slopes, b, h, 0, 0)
-                                         : em_load(&p->slopes, h, 0, 0, 0);
+        wide slope =
+            p->slopes.rank == 2 ? em_load(&p->slopes, b, h, 0, 0) : em_load(&p->slopes, h, 0, 0, 0);
         int64_t distance = i + attn_offset(n, b) - j;
         alibi = slope * (wide)(distance < 0 ? -distance : distance);
         alibi = em_round_times(e, alibi, &m->score, BIAS, -push, 3);
@@ -222,4 +222,3 @@ void em_score_row(row_state *r, int64_t b, int64_t h, int64_t i) {
         r->score[r->keys] = sink;
     }
 }
-

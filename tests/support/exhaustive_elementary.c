@@ -55,90 +55,108 @@ typedef struct {
     double max_ulp;
 } tally;
 
-static float float_of_bits(uint32_t u)
-{
+static float float_of_bits(uint32_t u) {
     float x;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 
-static uint32_t bits_of_float(float x)
-{
+static uint32_t bits_of_float(float x) {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
 /* Key 0 is the negative NaN of largest payload, then -inf up to -0, +0 up to +inf, NaNs. */
-static float float_of_key(uint32_t key)
-{
+static float float_of_key(uint32_t key) {
     return float_of_bits(key < 0x80000000u ? 0xffffffffu - key : key - 0x80000000u);
 }
 
-static bool same(float a, float b)
-{
+static bool same(float a, float b) {
     return bits_of_float(a) == bits_of_float(b) || (isnan(a) && isnan(b));
 }
 
-static const char *expf_broken(float x, float y)
-{
-    if (isnan(x) != isnan(y)) return "nan";
-    if (isnan(x)) return NULL;
-    if (x == 0 && y != 1) return "one";
-    if (x <= 0 && !(y >= 0 && y <= 1)) return "unit";
-    if (x >= 0 && !(y >= 1)) return "grow";
-    if (!(y >= 0)) return "positive";
-    if (signbit(y)) return "no_minus";
-    if (x == -INFINITY && y != 0) return "ninf";
-    if (x == INFINITY && y != INFINITY) return "pinf";
-    if (x <= 88 && isinf(y)) return "overflow";
+static const char *expf_broken(float x, float y) {
+    if (isnan(x) != isnan(y))
+        return "nan";
+    if (isnan(x))
+        return NULL;
+    if (x == 0 && y != 1)
+        return "one";
+    if (x <= 0 && !(y >= 0 && y <= 1))
+        return "unit";
+    if (x >= 0 && !(y >= 1))
+        return "grow";
+    if (!(y >= 0))
+        return "positive";
+    if (signbit(y))
+        return "no_minus";
+    if (x == -INFINITY && y != 0)
+        return "ninf";
+    if (x == INFINITY && y != INFINITY)
+        return "pinf";
+    if (x <= 88 && isinf(y))
+        return "overflow";
     return NULL;
 }
 
-static const char *logf_broken(float x, float y)
-{
-    if (isnan(x)) return isnan(y) ? NULL : "nan";
-    if (x < 0) return isnan(y) ? NULL : "negative";
-    if (isnan(y)) return "finite";
-    if (x == 0 && y != -INFINITY) return "zero";
-    if (x == 1 && bits_of_float(y) != 0) return "one";
-    if (isfinite(x) && x > 0 && !(y >= -104 && y <= 89)) return "finite";
-    if (x >= 1 && !(y >= 0)) return "above";
-    if (x <= 1 && !(y <= 0)) return "below";
-    if (x == INFINITY && y != INFINITY) return "pinf";
+static const char *logf_broken(float x, float y) {
+    if (isnan(x))
+        return isnan(y) ? NULL : "nan";
+    if (x < 0)
+        return isnan(y) ? NULL : "negative";
+    if (isnan(y))
+        return "finite";
+    if (x == 0 && y != -INFINITY)
+        return "zero";
+    if (x == 1 && bits_of_float(y) != 0)
+        return "one";
+    if (isfinite(x) && x > 0 && !(y >= -104 && y <= 89))
+        return "finite";
+    if (x >= 1 && !(y >= 0))
+        return "above";
+    if (x <= 1 && !(y <= 0))
+        return "below";
+    if (x == INFINITY && y != INFINITY)
+        return "pinf";
     return NULL;
 }
 
-static const char *tanhf_broken(float x, float y)
-{
-    if (isnan(x) != isnan(y)) return "nan";
-    if (isnan(x)) return NULL;
-    if (!(y >= -1 && y <= 1)) return "finite";
-    if (x == 0 && bits_of_float(y) != bits_of_float(x)) return "zero";
-    if (x >= 0 && !(y >= 0 && y <= x)) return "pos";
-    if (x <= 0 && !(y <= 0 && y >= x)) return "neg";
-    if (x == INFINITY && y != 1) return "pinf";
-    if (x == -INFINITY && y != -1) return "ninf";
-    if (!same(attn_tanhf(-x), -y)) return "odd";
+static const char *tanhf_broken(float x, float y) {
+    if (isnan(x) != isnan(y))
+        return "nan";
+    if (isnan(x))
+        return NULL;
+    if (!(y >= -1 && y <= 1))
+        return "finite";
+    if (x == 0 && bits_of_float(y) != bits_of_float(x))
+        return "zero";
+    if (x >= 0 && !(y >= 0 && y <= x))
+        return "pos";
+    if (x <= 0 && !(y <= 0 && y >= x))
+        return "neg";
+    if (x == INFINITY && y != 1)
+        return "pinf";
+    if (x == -INFINITY && y != -1)
+        return "ninf";
+    if (!same(attn_tanhf(-x), -y))
+        return "odd";
     return NULL;
 }
 
 /* Beyond the range exp is below 2^-151 or above 2^128; for |x| < 2^-26 within 2^-25.9 of 1. */
-static bool expf_known(float x, float *value)
-{
+static bool expf_known(float x, float *value) {
     *value = isnan(x) ? x : x < -105 ? 0 : x > 89 ? INFINITY : 1;
     return !(x >= -105 && x <= 89) || fabsf(x) < 0x1p-26f;
 }
 
-static bool logf_known(float x, float *value)
-{
+static bool logf_known(float x, float *value) {
     *value = x > 0 ? x : x == 0 ? -INFINITY : NAN;
     return !(x > 0 && x < INFINITY);
 }
 
 /* tanh(x) is within x^3/3 of x, which is a quarter of an ulp at 2^-12.3; beyond 10 near to +-1. */
-static bool tanhf_known(float x, float *value)
-{
+static bool tanhf_known(float x, float *value) {
     *value = fabsf(x) > 10 ? copysignf(1, x) : x;
     return !(fabsf(x) >= 0x1p-13f && fabsf(x) <= 10);
 }
@@ -153,21 +171,18 @@ static const subject subjects[] = {
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
-static double ulp_of(float y)
-{
+static double ulp_of(float y) {
     uint32_t exponent = bits_of_float(y) & 0x7f800000u;
     return exponent == 0 ? 0x1p-149 : (double)float_of_bits(exponent) * 0x1p-23;
 }
 
-static void report(const subject *s, const char *what, float x, float got, float want)
-{
+static void report(const subject *s, const char *what, float x, float got, float want) {
     fprintf(stdout, "# %s: %s: x = %a (0x%08x), got %a, want %a\n", s->name, what, (double)x,
             (unsigned)bits_of_float(x), (double)got, (double)want);
 }
 
 /* 160 bits: no value of the three functions at a binary32 argument is that near to a tie. */
-static float by_mpfr(const subject *s, float x, double low, double high, bool *inside)
-{
+static float by_mpfr(const subject *s, float x, double low, double high, bool *inside) {
     mpfr_t v;
     mpfr_init2(v, 160);
     mpfr_set_flt(v, x, MPFR_RNDN);
@@ -179,8 +194,7 @@ static float by_mpfr(const subject *s, float x, double low, double high, bool *i
 }
 
 /* The right answer for x; `audit` asks MPFR where it is not needed, too. */
-static float expected(const subject *s, float x, bool audit, double *near, tally *t)
-{
+static float expected(const subject *s, float x, bool audit, double *near, tally *t) {
     float known, want;
     bool is_known = s->known(x, &known), inside;
     *near = is_known ? known : s->filter(x);
@@ -195,8 +209,7 @@ static float expected(const subject *s, float x, bool audit, double *near, tally
     return want;
 }
 
-static void check_input(const subject *s, float x, float y, bool audit, tally *t)
-{
+static void check_input(const subject *s, float x, float y, bool audit, tally *t) {
     double near;
     float want = expected(s, x, audit, &near, t);
     t->inputs++;
@@ -212,8 +225,7 @@ static void check_input(const subject *s, float x, float y, bool audit, tally *t
         report(s, label, x, y, want);
 }
 
-static void check_order(const subject *s, float x, float y, float y_before, tally *t)
-{
+static void check_order(const subject *s, float x, float y, float y_before, tally *t) {
     if (y < y_before && t->not_monotone++ < PRINTED_MAX)
         report(s, "not monotone", x, y, y_before);
 }
@@ -225,8 +237,7 @@ typedef struct {
     tally total;
 } sweep;
 
-static void add_tally(tally *sum, const tally *t)
-{
+static void add_tally(tally *sum, const tally *t) {
     sum->inputs += t->inputs;
     sum->mpfr_calls += t->mpfr_calls;
     sum->misrounded += t->misrounded;
@@ -237,8 +248,7 @@ static void add_tally(tally *sum, const tally *t)
         sum->max_ulp = t->max_ulp;
 }
 
-static tally sweep_chunk(const subject *s, unsigned chunk)
-{
+static tally sweep_chunk(const subject *s, unsigned chunk) {
     tally t = {0};
     uint32_t first = (uint32_t)chunk << CHUNK_BITS;
     float before = first == 0 ? -INFINITY : s->function(float_of_key(first - 1));
@@ -252,8 +262,7 @@ static tally sweep_chunk(const subject *s, unsigned chunk)
     return t;
 }
 
-static void *sweep_worker(void *argument)
-{
+static void *sweep_worker(void *argument) {
     sweep *w = argument;
     pthread_mutex_lock(&w->lock);
     while (w->next_chunk < CHUNKS) {
@@ -273,8 +282,7 @@ static void *sweep_worker(void *argument)
     return NULL;
 }
 
-static tally sweep_all(const subject *s, unsigned jobs)
-{
+static tally sweep_all(const subject *s, unsigned jobs) {
     sweep w = {.subject = s, .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t threads[MAX_JOBS];
     unsigned started = 0;
@@ -287,8 +295,7 @@ static tally sweep_all(const subject *s, unsigned jobs)
 }
 
 /* For each sign and exponent: mantissas at both ends and `random` more, each with its successor. */
-static tally sample(const subject *s, unsigned random)
-{
+static tally sample(const subject *s, unsigned random) {
     tally t = {0};
     uint64_t state = 0x9e3779b97f4a7c15u;
     for (uint32_t binade = 0; binade < 512; binade++) {
@@ -305,14 +312,12 @@ static tally sample(const subject *s, unsigned random)
     return t;
 }
 
-static bool passed(const tally *t)
-{
+static bool passed(const tally *t) {
     return t->misrounded == 0 && t->not_monotone == 0 && t->clause_failures == 0 &&
            t->filter_failures == 0;
 }
 
-static void write_json(FILE *f, const subject *s, const tally *t)
-{
+static void write_json(FILE *f, const subject *s, const tally *t) {
 #ifdef __clang__
     const char *compiler = "clang " __clang_version__;
 #else
@@ -327,15 +332,14 @@ static void write_json(FILE *f, const subject *s, const tally *t)
             t->not_monotone, t->clause_failures, s->clauses, t->mpfr_calls);
 }
 
-static int usage(void)
-{
+static int usage(void) {
     fputs("usage: exhaustive_elementary [--only expf|logf|tanhf] [--sample N] [--jobs N] "
-          "[--json FILE]\n", stderr);
+          "[--json FILE]\n",
+          stderr);
     return 2;
 }
 
-static bool parse_unsigned(const char *text, unsigned low, unsigned high, unsigned *value)
-{
+static bool parse_unsigned(const char *text, unsigned low, unsigned high, unsigned *value) {
     char *end;
     errno = 0;
     unsigned long v = strtoul(text, &end, 10);
@@ -345,8 +349,7 @@ static bool parse_unsigned(const char *text, unsigned low, unsigned high, unsign
     return true;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const char *only = NULL, *json = NULL;
     unsigned random = 0, jobs = 2;
     bool sampled = false;

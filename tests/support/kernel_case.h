@@ -179,8 +179,8 @@ static void case_make(kernel_case *c, uint64_t seed, int wide, int size) {
     }
     if (p->features & ATTEST_OFFSETS) {
         int huge = one_in(s, 20);
-        p->offsets = huge ? case_integers(c, -ATTN_MAX_OFFSET, ATTN_MAX_OFFSET)
-                          : case_integers(c, -sq, sk);
+        p->offsets =
+            huge ? case_integers(c, -ATTN_MAX_OFFSET, ATTN_MAX_OFFSET) : case_integers(c, -sq, sk);
         p->features &= ~(huge ? ATTEST_ALIBI : 0);
         if (huge) {
             p->slopes = (attest_tensor){0};

@@ -30,14 +30,14 @@ typedef enum random_magnitude {
 
 typedef struct random_limits {
     int64_t batch, kv_heads, group, queries, keys, head_size; /* largest; each at least 1 */
-    uint64_t features;       /* may be drawn */
-    uint64_t force_features; /* always on */
-    uint32_t dtypes;         /* bits 1 << ATTEST_F32 ...; 0: any */
-    int magnitude;           /* random_magnitude, or -1: any */
-    int plain_strides;       /* 1: row-major without gaps */
-    int empty_axes;          /* 1: axes of length 0 now and then */
-    int specials;            /* 1: some NaN and infinities in the inputs */
-    int any_profile;         /* 1: the profile is drawn too; 0: attn_profile_attest */
+    uint64_t features;                                        /* may be drawn */
+    uint64_t force_features;                                  /* always on */
+    uint32_t dtypes;                                          /* bits 1 << ATTEST_F32 ...; 0: any */
+    int magnitude;                                            /* random_magnitude, or -1: any */
+    int plain_strides;                                        /* 1: row-major without gaps */
+    int empty_axes;                                           /* 1: axes of length 0 now and then */
+    int specials;    /* 1: some NaN and infinities in the inputs */
+    int any_profile; /* 1: the profile is drawn too; 0: attn_profile_attest */
 } random_limits;
 
 extern const random_limits random_limits_small; /* every option, up to 40 keys, no specials */
