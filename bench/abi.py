@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels and problems over NumPy arrays, on the ctypes mirror of the ABI (attest_abi.py)."""
+"""Kernels and problems over NumPy arrays, on the ctypes mirror of the ABI (attest_attention/abi.py)."""
 
 import ctypes as c
 import mmap
@@ -9,8 +9,8 @@ import sys
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "certify/python"))
-import attest_abi as attest  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "python"))
+from attest_attention import abi as attest  # noqa: E402
 
 DTYPES = {np.dtype(np.float32): attest.ATTEST_F32, np.dtype(np.float64): attest.ATTEST_F64,
           np.dtype(np.float16): attest.ATTEST_F16, np.dtype(np.bool_): attest.ATTEST_BOOL,

@@ -84,8 +84,16 @@ static void *worker(void *argument) {
 /* Causal, bottom-right, dense [B,H,S,D]; shape is B, Hq, Hkv, Sq, Sk, D. */
 int bench_composed(const float *q, const float *k, const float *v, float *o, const int64_t shape[6],
                    int threads) {
-    work w = {.q = q, .k = k, .v = v, .o = o, .batch = shape[0], .heads = shape[1],
-              .kv_heads = shape[2], .queries = shape[3], .keys = shape[4], .size = shape[5]};
+    work w = {.q = q,
+              .k = k,
+              .v = v,
+              .o = o,
+              .batch = shape[0],
+              .heads = shape[1],
+              .kv_heads = shape[2],
+              .queries = shape[3],
+              .keys = shape[4],
+              .size = shape[5]};
     pthread_t thread[MAX_THREADS];
     for (int t = 1; t < threads; t++) {
         if (pthread_create(&thread[t], NULL, worker, &w) != 0) {

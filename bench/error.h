@@ -9,7 +9,8 @@
 
 /*
  * Largest |o - exact| / radius over `rows` rows spread evenly through the problem; infinity where a
- * row could not be judged. The model is a name of reference/oracle/model.c; exp_ulps 0 keeps its own.
+ * row could not be judged. The model is a name of reference/oracle/model.c; exp_ulps 0 keeps its
+ * own.
  */
 double bench_error(const attest_problem *problem, const char *model, double exp_ulps, int64_t rows);
 

@@ -127,7 +127,7 @@ static void *peak_task(void *argument) {
     typedef float wide __attribute__((vector_size(bytes_wide)));                                   \
     wide sum[8] = {{0}};                                                                           \
     for (size_t at = 0; at < bytes; at += 8 * sizeof(wide)) {                                      \
-        UNROLLED for (size_t n = 0; n < 8; n++) {                                   \
+        UNROLLED for (size_t n = 0; n < 8; n++) {                                                  \
             sum[n] += *(const wide *)(const void *)(data + at + n * sizeof(wide));                 \
         }                                                                                          \
     }                                                                                              \

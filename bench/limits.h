@@ -8,7 +8,8 @@
 /* Monotonic time in seconds. */
 double bench_now(void);
 
-/* GFLOP/s of binary32 FMA in registers on `threads` threads, over `rounds` of about a millisecond. */
+/* GFLOP/s of binary32 FMA in registers on `threads` threads, over `rounds` of about a
+ * millisecond. */
 double bench_fma_peak(int threads, int rounds);
 
 /* GB/s of reading `bytes` (at most 1 GiB) on `threads` threads: from memory after

@@ -68,7 +68,7 @@ bench_onednn *bench_onednn_new(const float *q, const float *k, const float *v, c
     ok(dnnl_stream_create(&made_peer->stream, made_peer->engine, dnnl_stream_default_flags));
 
     const dnnl_memory_desc_t layout[TENSORS] = {
-        [Q] = matrix(n, rows, d, 0), [K] = matrix(n, d, sk, 1),    [V] = matrix(n, sk, d, 0),
+        [Q] = matrix(n, rows, d, 0),  [K] = matrix(n, d, sk, 1),   [V] = matrix(n, sk, d, 0),
         [S] = matrix(n, rows, sk, 0), [O] = matrix(n, rows, d, 0), [MASK] = matrix(1, rows, sk, 0)};
     const void *data[TENSORS] = {q, k, v, made_peer->s, o, mask};
     for (int t = 0; t < TENSORS; t++) {
@@ -106,8 +106,7 @@ int bench_onednn_run(const bench_onednn *b) {
         {DNNL_ARG_SRC, m[S]}, {DNNL_ARG_WEIGHTS, m[V]}, {DNNL_ARG_DST, m[O]}};
     omp_set_num_threads(b->threads);
     return dnnl_primitive_execute(b->scores, b->stream, 3, scores) == dnnl_success &&
-           (!b->causal ||
-            dnnl_primitive_execute(b->hide, b->stream, 3, hide) == dnnl_success) &&
+           (!b->causal || dnnl_primitive_execute(b->hide, b->stream, 3, hide) == dnnl_success) &&
            dnnl_primitive_execute(b->softmax, b->stream, 2, softmax) == dnnl_success &&
            dnnl_primitive_execute(b->mix, b->stream, 3, mix) == dnnl_success &&
            dnnl_stream_wait(b->stream) == dnnl_success;

@@ -32,8 +32,8 @@ elif "avx2" in flags:
 import numpy as np  # noqa: E402
 
 import abi  # noqa: E402
-from attest_abi import (ATTEST_CAUSAL, ATTEST_KEY_LENGTHS, ATTEST_MASK_BOOL, ATTEST_WINDOW,  # noqa: E402
-                        attest_problem)
+from attest_attention.abi import (  # noqa: E402
+    ATTEST_CAUSAL, ATTEST_KEY_LENGTHS, ATTEST_MASK_BOOL, ATTEST_WINDOW, attest_problem)
 import peers  # noqa: E402
 import plot  # noqa: E402
 
