@@ -137,8 +137,23 @@ def argument_seeds():
     yield b"./lib.so\n--level\nsmoke\n--seed=7\n--jobs=2\n--shard=1/4\n--time\n0.5"
     yield b"--only=poison,MASK-01\n--skip\noracle\n--json\nx.json\n--sandbox=strict\n--require=full"
     yield b"--call-time=2\n--memory\n64\n--validate\n--quiet\n--gate\n--profile\nattest\n--model=f32-strict"
+    files = "junit html sarif markdown badge bundle sign statement output waivers json"
+    yield "\n".join(f"--{name}=x" for name in files.split()).encode()
+    yield b"--key=" + b"0" * 64 + b"\n--read=/usr\n--env=HOME\n--load-time=9\n--budget=2m\n--cases=3\n--first-failure"
+    yield b"--profile=onnx-attention-24\n--sandbox=relaxed\n--level=exhaustive\n--budget\n1.5h"
+    for wrong in ("level=fast", "seed=-1", "shard=3/2", "time=0", "cases=0", "jobs=0", "sandbox=none",
+                  "key=12", "require=half", "call-time=x", "load-time=1e9", "budget=5d", "memory=1",
+                  "read=", "env=A=B", "only=poisn", "skip=NUM-99", "nothing=1", "profile"):
+        yield f"k.so\n--{wrong}".encode()
+    yield b"\n".join([b"--read=/a"] * 33)
+    yield b"\n".join([b"word"] * 299)
     yield b"check=oracle b=2 hq=4 hkv=2 sq=3 sk=5 features=causal,scale scale=0x1p-1 seed=9"
     yield b"check=poison layout=tokens qk=fine v=unit mask=sparse q=f16 kv=f16 o=f16 left=2 p0=3"
+    yield b"check=oracle features=none right=-1 base=2 unseen=nan threads=8 mask-type=bool mask-rank=2"
+    for wrong in ("seed=1", "check=" + "x" * 200, "check=a features=wings", "check=a q=f9", "check=a sq=-1",
+                  "check=a scale=", "check=a mask=round", "check=a b=99999999999999999999", "check=a b",
+                  "check=a features=" + "causal," * 60, "check=a " * 400):
+        yield wrong.encode()
 
 
 def report_seeds():

@@ -57,6 +57,12 @@ void attest_fuzz_input(const uint8_t *data, size_t size) {
             !(settings.call_seconds > 0) || settings.word_count > ATTEST_MOST_WORDS) {
             attest_fuzz_stop("arguments: a setting out of range was accepted");
         }
+        attn_profile profile;
+        const char *name = settings.profile_name;
+        if (name && attest_is_bare_name(name) && !attest_profile_find(name, &profile, why) &&
+            why[0] == '\0') {
+            attest_fuzz_stop("arguments: a profile was refused without a reason");
+        }
     } else if (why[0] == '\0') {
         attest_fuzz_stop("arguments: refused without a reason");
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A profile file: refused with a reason and no effect, or each field has one of its values. */
+/* A profile file, by path and by name: refused with a reason and no effect, or each field has one of its values. */
 #include <string.h>
 
 #include "fuzz/core/fuzz_target.h"
@@ -11,7 +11,14 @@ void attest_fuzz_input(const uint8_t *data, size_t size) {
     memset(&before, 0x5a, sizeof before);
     read = before;
     const char *path = attest_fuzz_file("p.json", data, size);
-    if (attest_profile_file(&read, path, message) != 0) {
+    const int refused = attest_profile_file(&read, path, message);
+    char named_message[ATTEST_MESSAGE_BYTES] = "";
+    attn_profile named = before;
+    if (attest_profile_read(&named, attest_fuzz_directory(), "p", named_message) != refused ||
+        memcmp(&named, &read, sizeof read) != 0) {
+        attest_fuzz_stop("profile: read by name it is another: %s%s", message, named_message);
+    }
+    if (refused != 0) {
         if (message[0] == '\0') {
             attest_fuzz_stop("profile: refused without a reason");
         }
