@@ -149,12 +149,12 @@ static void try_models(attest_workbench *bench, const attest_planned *planned,
 enum { REPEATS = 3 };
 
 /* Up to three times in a fresh worker. A case that ran out of time says nothing about repeating. */
-static void look(attest_workbench *bench, const attest_planned *planned, int fresh,
-                 attest_result *result) {
+static void run_again(attest_workbench *bench, const attest_planned *planned, int fresh,
+                      attest_result *result) {
     if (fresh) {
         attest_session_restart(&bench->session);
     }
-    for (int turn = 0; turn < REPEATS && result->alone != ATTEST_ALONE_OTHER; turn++) {
+    for (int attempt = 0; attempt < REPEATS && result->alone != ATTEST_ALONE_OTHER; attempt++) {
         attest_result again;
         attest_run_case(bench, planned->check, &planned->c, &again);
         if (again.verdict == ATTEST_TIMEOUT || again.verdict == ATTEST_NOT_RUN) {
@@ -162,7 +162,7 @@ static void look(attest_workbench *bench, const attest_planned *planned, int fre
             return;
         }
         result->alone = same(result, &again) ? ATTEST_ALONE_SAME : ATTEST_ALONE_OTHER;
-        if (turn == 0) {
+        if (attempt == 0) {
             result->explanation = again.explanation;
             result->examined = again.examined;
             result->defects[0] = again.defects[0];
@@ -202,7 +202,7 @@ void attest_postmortem(attest_workbench *bench, const volatile sig_atomic_t *sto
         }
         if ((result->verdict == ATTEST_FAIL || result->verdict == ATTEST_CRASH) &&
             looked++ < MOST_OF_A_CHECK) {
-            look(bench, cases[i], fresh, result);
+            run_again(bench, cases[i], fresh, result);
             history |= result->alone == ATTEST_ALONE_OTHER;
             fresh = history || bench->session.target->kind == ATTEST_TARGET_OBJECT;
         }
