@@ -30,7 +30,7 @@ SYSTEMS = {
     "": (set(), set()),
     "landlock-6": ({"signals"}, set()),
     "landlock-4,namespaces": ({"signals", "namespaces"}, set()),
-    "landlock": ({"signals", "files"}, {"reading", "listing"}),
+    "landlock": ({"signals", "files"}, {"zero_file", "reading", "listing"}),
 }
 
 

@@ -161,6 +161,12 @@ def environment():
 
 
 @attack
+def zero_file():  # mapped so, it is shared memory that no limit counts
+    file = os.open("/dev/zero", os.O_RDONLY)
+    mmap.mmap(file, 1 << 20, mmap.MAP_SHARED, mmap.PROT_READ)
+
+
+@attack
 def reading():
     with open(VICTIM, "rb"):
         pass
