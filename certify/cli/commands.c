@@ -40,7 +40,7 @@ static int writable(const char *path) {
     return !S_ISDIR(found.st_mode) && access(path, W_OK) == 0;
 }
 
-/* The folder of a path, as the system knows it, and the name in it. 0 if there is no such folder. */
+/* The folder of a path, as the system knows it, and the name in it. 0 if there is none. */
 static int folder_of(const char *path, struct stat *folder, const char **name) {
     char text[ATTEST_PATH_BYTES];
     const char *slash = strrchr(path, '/');

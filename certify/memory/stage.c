@@ -12,8 +12,8 @@
 #include "certify/plan/placed.h"
 #include "reference/problem/normal.h"
 
-/* Any order of the axes but the last, as views of people's tensors have, and a gap of twice its size
- * after one axis, as of a tensor that is packed with two others. */
+/* Any order of the axes but the last, as views of people's tensors have, and a gap of twice its
+ * size after one axis, as of a tensor that is packed with two others. */
 static void lay_freely(attest_tensor *t, uint64_t bits) {
     uint32_t order[ATTEST_MAX_RANK] = {0, 1, 2, 3};
     const uint32_t gap = (uint32_t)(bits % 5);

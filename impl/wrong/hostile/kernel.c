@@ -257,13 +257,14 @@ static int growing_memory(problem *p) {
 }
 /* The zero page, read every 2 MiB of half a TiB: a page of tables each. */
 static size_t read_sparsely(size_t from, size_t count) {
-    static volatile char *block;
+    static char *block;
     const size_t bytes = (size_t)1 << 39, every = (size_t)1 << 21;
     if (block == NULL) {
         block = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
-    for (; (void *)(uintptr_t)block != MAP_FAILED && count > 0 && from < bytes; count--, from += every) {
-        (void)block[from];
+    for (; (void *)block != MAP_FAILED && count > 0 && from < bytes; count--) {
+        (void)*(volatile char *)(block + from);
+        from += every;
     }
     return from;
 }
