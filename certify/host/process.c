@@ -153,8 +153,7 @@ static attest_wait look(const attest_process *process) {
     const uint64_t limit = process->most_shared_bytes ? process->most_shared_bytes : UINT64_MAX;
     const uint64_t tensors = file_bytes(process->files[0]) + file_bytes(process->files[1]);
     const uint64_t shared = (uint64_t)u.shared << 10;
-    const uint64_t hidden =
-        ((uint64_t)u.tables << 10) + (shared > tensors ? shared - tensors : 0);
+    const uint64_t hidden = ((uint64_t)u.tables << 10) + (shared > tensors ? shared - tensors : 0);
     return u.threads > ATTEST_MOST_THREADS ? ATTEST_WAIT_CROWDED
            : tensors > limit               ? ATTEST_WAIT_FILLED
            : hidden > limit                ? ATTEST_WAIT_GROWN
