@@ -108,11 +108,26 @@ static int take_part(attest_case *c, int part) {
            c->q_heads != before.q_heads;
 }
 
+/* The class that is about the option alone. */
 static int option_class(uint64_t option) {
-    return option == ATTEST_SOFTCAP ? CLASS_SOFTCAP
-           : option == ATTEST_SINKS ? CLASS_SINKS
-           : option == ATTEST_ALIBI ? CLASS_ALIBI
-                                    : 0;
+    static const struct {
+        uint64_t options;
+        int bug_class;
+    } table[] = {
+        {ATTEST_CAUSAL | ATTEST_OFFSETS, CLASS_CAUSAL_DIAGONAL},
+        {ATTEST_WINDOW | ATTEST_WINDOW_SIZE | ATTEST_KEY_LENGTHS, CLASS_OFF_BY_ONE},
+        {ATTEST_MASK_BOOL | ATTEST_MASK_ADD, CLASS_MASK_STRIDES},
+        {ATTEST_SCALE, CLASS_HEAD_SIZE},
+        {ATTEST_SOFTCAP, CLASS_SOFTCAP},
+        {ATTEST_SINKS, CLASS_SINKS},
+        {ATTEST_ALIBI, CLASS_ALIBI},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (table[i].options & option) {
+            return table[i].bug_class;
+        }
+    }
+    return 0;
 }
 
 static int passes(attest_workbench *bench, const attest_planned *planned, const attest_case *c) {
