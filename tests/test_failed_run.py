@@ -88,7 +88,8 @@ def what_a_failed_case_needs_is_in_question(folder):
 def main():
     tap = Tap()
     for function in (an_offset_that_overflows_is_of_its_own_tensor,
-                     a_replayed_line_is_reproduced_by_its_line, keys_from_one_on_are_named, what_it_is_right_without_is_named,
+                     a_replayed_line_is_reproduced_by_its_line, keys_from_one_on_are_named,
+                     what_it_is_right_without_is_named,
                      what_a_failed_case_needs_is_in_question):
         with tempfile.TemporaryDirectory() as folder:
             tap.run(function.__name__, function, folder)
