@@ -9,11 +9,13 @@
 
 #include "certify/diagnose/numpy_program.h"
 #include "certify/diagnose/reproducer.h"
+#include "certify/plan/cost.h"
 #include "certify/plan/data.h"
 #include "reference/oracle/oracle.h"
 
 enum { MOST_CLOSEUPS = 8, MOST_PROGRAM_ELEMENTS = 4096 };
 #define MOST_WORK (INT64_C(1) << 22) /* multiplications of the oracle on one case */
+#define MOST_NANOSECONDS 1e9         /* to read a mask back, by the plan's estimate */
 
 static int cut(int64_t length) {
     return (int)(length < ATTEST_MAP_SIDE ? length : ATTEST_MAP_SIDE);
@@ -148,7 +150,8 @@ static void read_mask(attest_workbench *bench, attest_case c, attest_exhibit *e)
     c.v = ATTEST_RECIPE_UNIT;
     c.base = 0;
     memset(c.parameter, 0, sizeof c.parameter);
-    if (c.batch * c.q_heads * c.queries * c.keys * (c.head_size + 1) > MOST_WORK) {
+    const int64_t calls = (c.keys + c.value_size - 1) / c.value_size; /* Dv columns at a time */
+    if ((double)calls * attest_case_cost(&c) > MOST_NANOSECONDS) {
         return;
     }
     bench->examination = e;

@@ -80,13 +80,14 @@ static int make_ruleset(attributes *handled) {
 }
 
 /* Where shared objects live, and what run-time systems ask about the machine. Not /proc: a kernel
- * has no business in other processes. Not /dev/shm: what lies there outlives the kernel. */
+ * has no business in other processes. Not /dev/shm: what lies there outlives the kernel. Not
+ * /dev/zero: mapped, it is shared memory that no limit counts. */
 static const char system_files[] =
     "/lib\n/lib32\n/lib64\n/libx32\n/usr\n/opt\n/nix/store\n/gnu/store\n/etc/ld.so.cache\n"
     "/etc/ld.so.preload\n/etc/localtime\n/etc/passwd\n/etc/group\n/etc/nsswitch.conf\n"
     "/sys/devices/system/cpu\n/sys/devices/system/node\n/sys/kernel/mm/transparent_hugepage\n"
     "/proc/self\n/proc/cpuinfo\n/proc/meminfo\n/proc/stat\n/proc/version\n"
-    "/proc/sys/vm/overcommit_memory\n/dev/urandom\n/dev/random\n/dev/zero";
+    "/proc/sys/vm/overcommit_memory\n/dev/urandom\n/dev/random";
 
 int attest_landlock(const char *readable, const char *temporary) {
     attributes handled;
