@@ -3,10 +3,11 @@
 
 #include "certify/plan/names.h"
 #include "certify/report/print.h"
+#include "certify/report/replay_line.h"
 #include "certify/report/report_tried.h"
+#include "certify/report/tally.h"
 #include "certify/result/varies.h"
 #include "certify/worker/protection.h"
-#include "certify/report/tally.h"
 
 static const char *paint(const attest_style *style, attest_verdict v) {
     const char *bad = attest_verdict_is_bad(v) ? "\033[31m" : "\033[33m";
@@ -94,20 +95,7 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
         }
     }
     field(out, style, "case", entry->line);
-    if (report->level[0] == '\0') { /* of no plan, so no plan has its id */
-        fprintf(out, "  %-13sattest replay '%s'", "reproduce", entry->line);
-    } else {
-        fprintf(out, "  %-13sattest replay %s --level %s --seed %llu", "reproduce", entry->id,
-                report->level, (unsigned long long)report->seed);
-    }
-    /* What the caller chose is no part of the case. */
-    if (strcmp(report->profile, report->kernel.profile) != 0) {
-        fprintf(out, " --profile '%s'", report->profile);
-    }
-    if (strcmp(report->model, report->kernel.model) != 0) {
-        fprintf(out, " --model '%s'", report->model);
-    }
-    fprintf(out, " '%s'\n", report->target);
+    fprintf(out, "  %-13s%s\n", "reproduce", attest_replay_line_of(report, entry).text);
 }
 
 /* The smallest case of each cause. */
