@@ -251,7 +251,6 @@ def a_terminal_gets_colours_and_its_width(folder):
     assert in_terminal(NO_COLOR="1", COLUMNS="72").split() == in_terminal(NO_COLOR="1").split()
 
 
-
 def bundle_of(folder, *arguments, target=WRONG):
     path = os.path.join(folder, "run.attest")
     attest("certify", target, "--level", "smoke", "--quiet", "--only", "heads,repeat,purity",

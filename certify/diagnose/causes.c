@@ -255,8 +255,8 @@ static int bits(uint64_t set) {
     return count;
 }
 
-/* What a reader has to understand: an option counts as much as twice the size, a special value as two
- * options; what lies too far apart to be drawn or written as a program comes last. */
+/* What a reader has to understand: an option counts as much as twice the size, a special value as
+ * two options; what lies too far apart to be drawn or written as a program comes last. */
 static double effort(const attest_entry *entry) {
     char why[ATTEST_MESSAGE_BYTES];
     attest_case c;

@@ -12,7 +12,7 @@ typedef struct attest_fold {
     size_t size;
 } attest_fold;
 
-/* Where to write to instead of `out`: itself if there is nothing to fold (width 0, or no memory). */
+/* Where to write to instead of `out`: itself if nothing is folded (width 0, or no memory). */
 FILE *attest_fold_begin(attest_fold *fold, FILE *out, int width);
 void attest_fold_end(attest_fold *fold, FILE *file);
 
