@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "certify/host/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,6 +31,25 @@ static int lift(int file) {
     return lifted;
 }
 
+/* The child gets no descriptor from 6 on. */
+static void keep_from_child(posix_spawn_file_actions_t *actions) {
+#if __GLIBC_PREREQ(2, 34)
+    posix_spawn_file_actions_addclosefrom_np(actions, 6);
+#else
+    (void)actions;
+    DIR *folder = opendir("/proc/self/fd");
+    for (const struct dirent *one; folder != NULL && (one = readdir(folder)) != NULL;) {
+        const int number = atoi(one->d_name);
+        if (number >= 6) {
+            fcntl(number, F_SETFD, FD_CLOEXEC);
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+#endif
+}
+
 static int spawn(attest_process *process, char *const argv[], char *const environment[],
                  const int ends[4], int lines) {
     posix_spawn_file_actions_t actions;
@@ -50,7 +70,7 @@ static int spawn(attest_process *process, char *const argv[], char *const enviro
     posix_spawn_file_actions_adddup2(&actions, ends[0], 3);
     posix_spawn_file_actions_adddup2(&actions, ends[2], 4);
     posix_spawn_file_actions_adddup2(&actions, ends[3], 5);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 6);
+    keep_from_child(&actions);
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, &none);

@@ -3,11 +3,27 @@
 #include "certify/worker/landlock.h"
 
 #include <fcntl.h>
-#include <linux/landlock.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#if __has_include(<linux/landlock.h>)
+#include <linux/landlock.h>
+#else /* headers of before Linux 5.13; the program may run on a newer one */
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule 445
+#define SYS_landlock_restrict_self 446
+#define LANDLOCK_RULE_PATH_BENEATH 1
+#define LANDLOCK_ACCESS_FS_EXECUTE (UINT64_C(1) << 0)
+#define LANDLOCK_ACCESS_FS_WRITE_FILE (UINT64_C(1) << 1)
+#define LANDLOCK_ACCESS_FS_READ_FILE (UINT64_C(1) << 2)
+#define LANDLOCK_ACCESS_FS_READ_DIR (UINT64_C(1) << 3)
+struct landlock_path_beneath_attr {
+    uint64_t allowed_access;
+    int32_t parent_fd;
+} __attribute__((packed));
+#endif
 
 /* The attributes as of Landlock 6; older headers lack the later fields. */
 typedef struct attributes {
