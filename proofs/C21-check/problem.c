@@ -53,7 +53,8 @@ static _Bool fits(const attest_tensor *mask, const int64_t full[4]) {
     _Bool good = mask->rank <= 4;
     for (uint32_t axis = 0; axis < 4; axis++) {
         const int64_t target = full[(axis + 4 - mask->rank) & 3];
-        good = good && (axis >= mask->rank || mask->shape[axis] == 1 || mask->shape[axis] == target);
+        good =
+            good && (axis >= mask->rank || mask->shape[axis] == 1 || mask->shape[axis] == target);
     }
     return good;
 }
@@ -95,7 +96,8 @@ int main(void) {
               is(&p.v, p.k.dtype, 4, b, hkv, sk, dv) && is(&p.o, p.o.dtype, 4, b, hq, sq, dv) &&
               d >= 1,
           "C21 shapes of Q, K, V and O");
-    PROVE(hq == 0 || (hkv != 0 && (hq == hkv || hq == 2 * hkv || hq == 3 * hkv)), "C21 KV heads divide the query heads");
+    PROVE(hq == 0 || (hkv != 0 && (hq == hkv || hq == 2 * hkv || hq == 3 * hkv)),
+          "C21 KV heads divide the query heads");
     PROVE(!(f & ATTEST_LSE) || is(&p.lse, a, 3, b, hq, sq, 0), "C21 shape and type of LSE");
     PROVE(!(f & ATTEST_SINKS) || is(&p.sinks, a, 1, hq, 0, 0, 0), "C21 sinks");
     PROVE(!(f & ATTEST_ALIBI) || is(&p.slopes, a, 1, hq, 0, 0, 0) ||
@@ -110,7 +112,8 @@ int main(void) {
     PROVE(!(f & ATTEST_MASK_ADD) || p.mask.dtype == a || p.mask.dtype == p.q.dtype,
           "C21 type of an additive mask");
     const int64_t full[4] = {b, hq, sq, sk};
-    PROVE(!(f & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) || fits(&p.mask, full), "C21 shape of a mask");
+    PROVE(!(f & (ATTEST_MASK_BOOL | ATTEST_MASK_ADD)) || fits(&p.mask, full),
+          "C21 shape of a mask");
     /* ERR-06. */
     PROVE(!(f & ATTEST_SCALE) || p.scale - p.scale == 0, "C21 scale");
     PROVE(!(f & ATTEST_SOFTCAP) || (p.softcap - p.softcap == 0 && p.softcap > 0), "C21 softcap");
