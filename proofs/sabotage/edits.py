@@ -73,10 +73,11 @@ def candidates(edit, claims):
 
 
 def digest(edit, asked):
-    """What an answer depends on: the edited file, the edit, the parts or the check that were asked."""
+    """What an answer depends on: the edited file, the edit, the parts or the check that were asked, in
+    whatever order."""
     checks = [edit["check"]] if "check" in edit else []
     return records.contents.digest([book.find(edit["file"])] + checks, json.dumps(edit, sort_keys=True),
-                                   *(records.digest(claim, part) for claim, part in asked))
+                                   *sorted(records.digest(claim, part) for claim, part in asked))
 
 
 def read_results():
