@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MLX mx.fast.scaled_dot_product_attention on the CPU.
+
+Declared from its documentation (mlx.core.fast.scaled_dot_product_attention): grouped heads that need not be
+repeated, mask "causal" (aligned at the lower right), boolean or additive and broadcast to [B,N,T_q,T_kv],
+sinks, a scale, "typically 1/sqrt(D)"; the softmax is in f32 whatever the type. A mask or "causal", not both.
+Profile ort-gqa has the same choices: lower right, 1/sqrt(D), rows that see nothing left open.
+"""
+
+import mlx.core as mx
+from attest_attention import kernel
+
+DECLARED = {"features": ["causal", "mask-bool", "mask-add", "scale", "sinks"], "shapes": ["gqa", "strides"],
+            "profile": "ort-gqa", "isolation": "extreme", "arrays": "mlx.core", "vendor": "mlx",
+            "version": mx.__version__}
+
+
+def takes(problem):
+    sizes = (problem.batch, problem.q_heads, problem.queries, problem.keys, problem.head_size)
+    if min(sizes) == 0:
+        return "no empty tensors"
+    return not (problem.causal and problem.mask) or "a mask or causal, not both"
+
+
+def attention(q, k, v, causal=False, mask=None, scale=None, sinks=None):
+    if mask is not None and mask.dtype != mx.bool_:
+        mask = mask.astype(q.dtype)  # must promote to the type of q
+    if sinks is not None:
+        sinks = sinks.astype(q.dtype)
+    if scale is None:
+        scale = q.shape[3] ** -0.5
+    return mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask="causal" if causal else mask,
+                                                sinks=sinks)
+
+
+def declare(name, types, model):
+    def attend(q, k, v, causal=False, mask=None, scale=None, sinks=None):
+        return attention(q, k, v, causal, mask, scale, sinks)
+    return kernel(name, types=types, model=model, supports=takes, **DECLARED)(attend)
+
+
+single = declare("mlx-sdpa", ["f32"], "f32-fastexp")
+brain = declare("mlx-sdpa-bf16", ["bf16"], "bf16-f32acc")
+half = declare("mlx-sdpa-f16", ["f16"], "f16-f32acc")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX Runtime Attention, opset 23 and 24.
+
+Declared from the ONNX operator's documentation (Attention-23, Attention-24) with its errata
+(spec/profiles/onnx-23.json, onnx-24.json): is_causal, attn_mask, softcap, scale, GQA, nonpad_kv_seqlen.
+The scale is applied as its root to Q and K there, so it has one; ONNX Runtime asks for more than 0.
+For f64 there is no kernel of its own but the operator's function body.
+"""
+
+from attest_attention import kernel
+from onnx_node import attention, filled
+from onnx_session import run
+
+FEATURES = ["causal", "mask-bool", "mask-add", "scale", "softcap"]
+
+
+def takes(problem):
+    if problem.scale is not None and float(problem.scale) <= 0:
+        return "a scale is more than 0"
+    return filled(problem)
+
+
+def declare(name, opset, dtype, model, features=()):
+    def function(q, k, v, **given):
+        return attention(run, opset, q, k, v, given)
+    return kernel(name, features=FEATURES + list(features), types=[dtype], model=model,
+                  profile=f"onnx-{opset}", supports=takes, shapes=["gqa", "dv", "strides"],
+                  isolation="extreme", arrays="numpy")(function)
+
+
+opset23 = declare("ort-attention-23", 23, "f32", "f32-fastexp")
+opset24 = declare("ort-attention-24", 24, "f32", "f32-fastexp", ["lengths"])
+half = declare("ort-attention-f16", 23, "f16", "f16-f16acc")
+double = declare("ort-attention-f64", 23, "f64", "f64-strict")
