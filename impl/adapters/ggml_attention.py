@@ -6,7 +6,8 @@ Declared from ggml.h. flash_attn_ext: q [D,Sq,Hq,B] of f32, k and v [D,Sk,Hkv,B]
 rounded to f16 here, so it is not offered. The unfused graph is that of ggml's examples: mul_mat, scale,
 tanh for a softcap, diag_mask_inf with the keys before the queries as n_past, soft_max_ext with a mask of
 f32, mul_mat. n_past may not be negative. An axis without elements is not promised. q and o are f32 whatever
-k and v are: with f16 keys and values q is widened, which is exact, and o rounded once.
+k and v are: with f16 keys and values q is widened, which is exact, and o rounded once. The unfused graph
+normalises rows that see nothing as any other: left open, as in profile ort-gqa.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ from attest_attention import kernel
 from ggml_graph import Graph, Library
 
 LIBRARY = Library()
-DECLARED = {"profile": "ggml", "arrays": "numpy", "vendor": "ggml",
+DECLARED = {"isolation": "finite", "arrays": "numpy", "vendor": "ggml",  # isolation: from fingerprint
             "version": LIBRARY.base.ggml_version().decode()}
 OPTIONS = ["mask-bool", "scale", "softcap", "sinks"]
 
@@ -60,22 +61,24 @@ def fused(q, k, v, mask=None, scale=None, softcap=None, sinks=None):
     return result(graph, out, (b, rows, h, v.shape[3])).transpose(0, 2, 1, 3)
 
 
-@kernel("ggml-flash", features=OPTIONS, shapes=["gqa", "dv", "strides"], supports=filled, **DECLARED)
+@kernel("ggml-flash", features=OPTIONS, shapes=["gqa", "dv", "strides"], profile="ggml",
+        supports=filled, **DECLARED)
 def flash(q, k, v, mask=None, scale=None, softcap=None, sinks=None):
     return fused(q, k, v, mask, scale, softcap, sinks)
 
 
 @kernel("ggml-flash-f16kv", features=OPTIONS, shapes=["gqa", "dv", "strides"], types=["f16"],
-        model="f16-f16acc", supports=filled, **DECLARED)
+        model="f16-f16acc", profile="ggml", supports=filled, **DECLARED)
 def flash_f16kv(q, k, v, mask=None, scale=None, softcap=None, sinks=None):
     return fused(q.astype(np.float32), k, v, mask, scale, softcap, sinks).astype(np.float16)
 
 
 @kernel("ggml-unfused", features=["causal", "mask-add", *OPTIONS], shapes=["gqa", "dv", "strides"],
-        supports=past, **DECLARED)
+        profile="ort-gqa", supports=past, **DECLARED)
 def unfused(q, k, v, causal=False, mask=None, scale=None, softcap=None, sinks=None):
     graph, base = graph_of(q, k, v), LIBRARY.base
     context, rows, keys = graph.context, q.shape[2], k.shape[2]
+    scale = q.shape[3] ** -0.5 if scale is None else scale
     scores = base.ggml_mul_mat(context, graph.tensor(k), graph.tensor(q))
     if softcap is not None:
         scores = base.ggml_tanh(context, base.ggml_scale(context, scores, scale / softcap))

@@ -2,9 +2,11 @@
 """JAX jax.nn.dot_product_attention, XLA implementation.
 
 Declared from its documentation (jax.nn.dot_product_attention): [B,T,N,H], mask and is_causal together, a
-window (left, right), lengths of keys. What a hidden key becomes is not documented (spec/profiles/jax.json).
+window (left, right), lengths of keys. Compiled by jit, as it is used: some tenths of a second for each new
+shape. What a hidden key becomes is not documented (spec/profiles/jax.json).
 """
 
+import functools
 import inspect
 
 import jax
@@ -28,6 +30,7 @@ def takes(problem):
     return True
 
 
+@functools.partial(jax.jit, static_argnames=("causal", "scale", "window", "lse"))
 def sdpa(q, k, v, causal=False, mask=None, scale=None, window=None, key_lengths=None, lse=False):
     given = {"is_causal": causal, "scale": scale, "local_window_size": window, "implementation": "xla"}
     if mask is not None:

@@ -259,10 +259,11 @@ class Matrix:
         text, code = "not installed", 0
         if here is not None:
             with tempfile.TemporaryDirectory() as folder:
+                place = os.path.abspath(self.options.adapters)
                 text, code = output_of(
-                    [interpreter(self.options.environments, said["environment"]),
-                     os.path.abspath(os.path.join(self.options.adapters, "findings", name + ".py"))],
-                    FINDING_SECONDS, cwd=folder)
+                    [interpreter(self.options.environments, said["environment"]), "-B",
+                     os.path.join(place, "findings", name + ".py")],
+                    FINDING_SECONDS, cwd=folder, env=dict(os.environ, PYTHONPATH=place))
         text += f"exit status {code}\n" if code else ""
         record = {"id": name, "key": key, "digest": now, "output": text[-2000:],
                   **{word: said[word] for word in said if word != "shows"},

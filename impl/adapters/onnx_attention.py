@@ -4,11 +4,13 @@
 Declared from the ONNX operator's documentation (Attention-23, Attention-24) with its errata
 (spec/profiles/onnx-23.json, onnx-24.json): is_causal, attn_mask, softcap, scale, GQA, nonpad_kv_seqlen.
 The scale is applied as its root to Q and K there, so it has one; ONNX Runtime asks for more than 0.
-For f64 there is no kernel of its own but the operator's function body.
+What is hidden has -inf added to its score there: isolation from finite data.
+For f64 there is no kernel of its own but the operator's function body. Attributes are of f32.
 """
 
 from attest_attention import kernel
-from onnx_node import attention, filled
+from onnx_node import attention
+from onnx_node import takes as node_takes
 from onnx_session import run
 
 FEATURES = ["causal", "mask-bool", "mask-add", "scale", "softcap"]
@@ -17,7 +19,7 @@ FEATURES = ["causal", "mask-bool", "mask-add", "scale", "softcap"]
 def takes(problem):
     if problem.scale is not None and float(problem.scale) <= 0:
         return "a scale is more than 0"
-    return filled(problem)
+    return node_takes(problem)
 
 
 def declare(name, opset, dtype, model, features=()):
@@ -25,7 +27,7 @@ def declare(name, opset, dtype, model, features=()):
         return attention(run, opset, q, k, v, given)
     return kernel(name, features=FEATURES + list(features), types=[dtype], model=model,
                   profile=f"onnx-{opset}", supports=takes, shapes=["gqa", "dv", "strides"],
-                  isolation="extreme", arrays="numpy")(function)
+                  isolation="finite", arrays="numpy")(function)
 
 
 opset23 = declare("ort-attention-23", 23, "f32", "f32-fastexp")

@@ -61,8 +61,12 @@ def attention(run, opset, q, k, v, given):
     return run("Attention", "", opset, inputs, {"Y": (str(q.dtype), 4)}, attributes, given["threads"])[0]
 
 
-def filled(problem):
-    """For kernels whose documentation knows no empty tensors."""
+def takes(problem):
+    """The documentation knows no empty tensors. Attributes are of f32, so not every scale of f64 can be
+    passed; beside tensors of f32 the radius has room for its rounding."""
+    numbers = [float(x) for x in (problem.scale, problem.softcap) if x is not None]
+    if problem.types["q"] == "f64" and any(float(np.float32(x)) != x for x in numbers):
+        return "attributes are of f32"
     sizes = (problem.batch, problem.q_heads, problem.queries, problem.keys, problem.head_size,
              problem.value_size)
     return min(sizes) > 0 or "no empty tensors"
