@@ -3,8 +3,8 @@
 
 Declared from its documentation (torch.nn.attention.flex_attention): GQA, Ev apart from E, scale, lse; what a
 mask_mod hides and what a score_mod adds is the caller's, so causal, windows, lengths and ALiBi are written
-here as its examples have them, the position of row i at i + offset. Where the page is silent: from
-fingerprint.
+here as its examples have them, the position of row i at i + offset. An additive mask is a score_mod, so its
+-inf is added: isolation from finite data. Where the page is silent: from fingerprint.
 """
 
 import torch
@@ -17,7 +17,7 @@ flex._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG = True
 FEATURES = ["causal", "offsets", "window", "lengths", "mask-bool", "mask-add", "scale", "softcap", "alibi",
             "lse"]
 DECLARED = {"features": FEATURES, "shapes": ["gqa", "dv", "strides"], "arrays": "torch",
-            "isolation": "bad-keys"}  # from fingerprint
+            "isolation": "finite"}
 
 
 def takes(problem):

@@ -3,7 +3,9 @@
 
 Declared from its documentation (torch.nn.MultiheadAttention): key_padding_mask for lengths, attn_mask whose
 True hides, is_causal as a hint that comes with that mask, heads of one size. need_weights has another path.
-The projections multiply by an identity, so 0 * inf is met before the attention: finite data.
+The projections multiply by an identity, so 0 * inf is met before the attention: finite data. With weights a
+row that sees nothing is NaN, which the last projection would carry into the other heads: there each head is
+a batch entry.
 """
 
 import functools
@@ -48,11 +50,15 @@ def mha(need_weights):
         padding = None if key_lengths is None else torch.arange(keys) >= key_lengths[:, None]
         if padding is not None and mask is not None and mask.dtype != torch.bool:
             padding = torch.zeros(padding.shape, dtype=mask.dtype).masked_fill(padding, -torch.inf)
-        rows = (x.transpose(1, 2).reshape(b, -1, heads * d) for x in (q, k, v))
+        if need_weights:
+            b, heads, rows = b * heads, 1, [x.reshape(b * heads, -1, d) for x in (q, k, v)]
+            padding = None if padding is None else padding.repeat_interleave(q.shape[1], 0)
+        else:
+            rows = [x.transpose(1, 2).reshape(b, -1, heads * d) for x in (q, k, v)]
         with torch.no_grad():
             out = module(heads * d, heads, q.dtype)(*rows, key_padding_mask=padding, attn_mask=mask,
                                                     need_weights=need_weights, is_causal=causal)[0]
-        return out.reshape(b, queries, heads, d).transpose(1, 2)
+        return out.reshape(b, queries, heads, d).transpose(1, 2).reshape(q.shape)
     return attention
 
 
