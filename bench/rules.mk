@@ -31,3 +31,7 @@ $(B)/bench/libonednn.so: bench/onednn.c
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(CC) -std=c11 -O2 -fopenmp $(WARNINGS) -shared -fPIC $< -ldnnl -lm -o $@
+
+.PHONY: bench-protocol
+bench-protocol: all ## what a call of a Python function costs beside the function itself
+	$(PYTHON) bench/protocol.py $(B)

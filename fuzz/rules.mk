@@ -22,9 +22,9 @@ fuzz_link = @echo '  LD $@'; \
 # Where inputs have no words to find, tracing comparisons only costs half of the speed.
 $(B)/fuzz/%.o $(B)/reference/%.o $(B)/impl/%.o: CFLAGS += $(fuzz_quiet)
 
-$(B)/generated/profiles.inc: fuzz/core/profiles.py $(wildcard spec/profiles/*.json)
+$(B)/generated/profiles.inc: fuzz/core/profiles.py spec/profile.schema.json $(wildcard spec/profiles/*.json)
 	@mkdir -p $(@D)
-	$(PYTHON) fuzz/core/profiles.py $(filter %.json,$^) > $@
+	$(PYTHON) fuzz/core/profiles.py $(filter spec/profiles/%,$^) > $@
 $(B)/fuzz/core/profiles.o: $(B)/generated/profiles.inc
 
 # The certifier's own parts, without its main program.

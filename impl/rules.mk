@@ -43,6 +43,8 @@ $(impl_twins): $(B)/impl/micro/micro_twin_f%.o: impl/micro/portable/micro_portab
 	@echo '  CC $@'
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -DATTN_BITS=$* -DATTN_FUSED -DATTN_MICRO=attn_micro_twin -c $< -o $@
 
+$(impl_vector): impl/rules.mk # the list of instruction sets and their flags
+
 # Overridden by proofs/C16-micro-kernels, whose twins are copies with a defect.
 micro_vector := impl/micro/micro_vector.c
 $(impl_simd:%=$(B)/impl/micro/micro_vector_%.o): $(B)/impl/micro/micro_vector_%.o: $(micro_vector)

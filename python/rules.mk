@@ -40,15 +40,17 @@ install-development: $(installed_fuzz)
 	sed 's#@VERSION@#$(suite_version)#' python/install/attestConfigVersion.cmake.in \
 	    > $(DESTDIR)$(LIBDIR)/cmake/attest/attestConfigVersion.cmake
 
-.PHONY: wheel
-.PHONY: deb try-packages
+.PHONY: wheel wheel-old deb try-packages
 wheel: ## build the Python package attest-attention in build/dist, and check it
 	python/wheel
+wheel-old: ## the same in a root of Debian 11: for every Linux since 2020
+	rm -rf build/dist/attest_attention-*
+	ci/bare --release bullseye --take build/dist make wheel
 deb: ## build the Debian package in build/dist, with lintian
 	python/deb
 
 # What was built, where there is no compiler, as a user would install it.
-try-packages: wheel deb
+try-packages: wheel-old deb
 	ci/bare --plain --with build/dist python/try $(CURDIR)/build/dist/*.whl $(CURDIR)/build/dist/attest_[0-9]*.deb
 	ci/bare --release trixie --plain --with build/dist python/try $(CURDIR)/build/dist/*.whl
 check-full: try-packages

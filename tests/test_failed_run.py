@@ -54,6 +54,15 @@ def a_replayed_line_is_reproduced_by_its_line(_):
     assert f"reproduce    attest replay '{line}'" in done.stdout, done.stdout
 
 
+def what_it_is_right_without_is_named(folder):
+    kernel = planted(folder, VALUE, VALUE.replace("weight *", "(p->threads > 2 ? 2 : 1) * weight *"))
+    _, found = report(folder, kernel, "oracle")
+    because = [case.get("explanation", {}).get("because", "") for case in found["cases"]
+               if case["verdict"] == "FAIL"]
+    assert because and "right without threads" in because[0], because
+    assert found["certificate"]["requirements"]["DET-03"] == "failed", found["certificate"]["requirements"]
+
+
 def keys_from_one_on_are_named(folder):
     kernel = planted(folder, "sum += weight;", "weight *= j >= 5 ? 2 : 1; sum += weight;")
     _, found = report(folder, kernel, "oracle")
@@ -80,6 +89,7 @@ def main():
     tap = Tap()
     for function in (an_offset_that_overflows_is_of_its_own_tensor,
                      a_replayed_line_is_reproduced_by_its_line, keys_from_one_on_are_named,
+                     what_it_is_right_without_is_named,
                      what_a_failed_case_needs_is_in_question):
         with tempfile.TemporaryDirectory() as folder:
             tap.run(function.__name__, function, folder)

@@ -43,6 +43,8 @@ EXPECTED = {
     "read_environment": ("FAIL", None, None),
     "shared_memory": ("CRASH", None, "mmap"),
     "growing_memory": ("CRASH", None, "mmap"),
+    "page_tables": ("CRASH", None, "page tables beyond --memory"),
+    "page_tables_by_steps": ("CRASH", None, "page tables beyond --memory"),
     "raise_signal": ("CRASH", None, "signal 10"),
     "stop_itself": ("TIMEOUT", None, None),
     "jump": ("CRASH ERROR TIMEOUT", None, None),

@@ -18,7 +18,7 @@ ATTEST = os.path.abspath(os.path.join(BUILD, "attest"))
 HOSTILE = os.path.join(BUILD, "hostile", "refuse_all.so")
 CASE = "check=oracle seed=1"
 VIEWS = ["--json", "--junit", "--html", "--sarif", "--markdown", "--badge"]
-ESCAPES = "\x1b[31m\x07\x7f\x9b2J"
+ESCAPES = "\x1b[31m\x07\x7f\x9b2J\u202e\u2066\u2028"
 
 
 def attest(*words, **more):

@@ -111,6 +111,32 @@ def a_closure_is_certified_and_its_failure_shown(folder):
     need("<table" in report._repr_html_() and "not certified" in report._repr_html_(), "html")
 
 
+def a_report_is_saved_as_every_view(folder):
+    file(folder, WRONG)
+    sys.path.insert(0, folder)
+    import mine
+    report = attest_attention.certify(mine.attention, level="smoke", types=["f32"], finite_only=True,
+                                      isolation="extreme", progress=False)
+    sys.path.remove(folder)
+    need(report.fingerprint.get("causal corner") == "top left", report.fingerprint)
+    words = {"html": "mask in use", "md": "| defect |", "sarif": "2.1.0", "svg": "not certified",
+             "xml": "<testsuites", "json": "attest-report-1", "txt": "most likely: class"}
+    for ending, wanted in words.items():
+        path = os.path.join(folder, "saved." + ending)
+        report.save(path)
+        with open(path, encoding="utf-8") as saved:
+            text = saved.read()
+        need(wanted in text, wanted, "not in", text[:1000])
+        need(".pickle" not in text, ending, "names a file that is gone")
+    need("'py:mine:attention'" in report.text, report.text[:2000])
+    try:
+        report.save(os.path.join(folder, "saved.doc"))
+    except ValueError as error:
+        need(".html" in str(error), error)
+    else:
+        need(False, "saved as .doc")
+
+
 def a_field_that_does_not_exist_is_named(folder):
     try:
         attest_attention.certify(local_wrong(1.0), level="smoke", isolaton="full")

@@ -72,6 +72,10 @@ def main():
                for u in (False, True) for v in (False, True) for w in values[axis]
                if (t := (f, u, g, v, axis, w)) not in triples]
     report(not missing, "every triple of two options and a size", f"{len(missing)}: {missing[:5]}")
+    usual = [sizes for found, sizes in seen if sizes["d"] in (64, 128) and sizes["d"] == sizes["dv"]
+             and sizes["sq"] > 64 and sizes["sk"] > 64]
+    report(len(usual) >= 100, "usual head sizes with several tiles of queries and keys", len(usual))
+    report("mixed" in values["layout"], "layouts of each tensor's own", values["layout"])
     most = {axis: max(sizes[axis] for _, sizes in seen) for axis in seen[0][1]}
     report(all(most[axis] >= 0.9 * ends[-1] for axis, ends in BANDS.items()),
            "sizes reach what models use", most)

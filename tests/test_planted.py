@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bugs planted in impl/template.c: odd triggers are found whatever the seed, named, and shrunk to a
 program that shows them without attest. Those beyond every length of the plan are found because the
-length at which the kernel changes its ways is found first."""
+length at which the kernel takes another path is found first."""
 
 import json
 import os

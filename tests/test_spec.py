@@ -203,6 +203,8 @@ def the_schema_has_the_enums_of_profile_h():
         body = re.search(rf"enum attn_{field} \{{(.*?)\}}", text, re.DOTALL).group(1)
         names = [enum_value(name, prefixes[field]) for name in re.findall(r"ATTN_\w+", body)]
         need(names == schema["properties"][field]["enum"], f"{field}: {names}")
+        words = re.search(rf'{{"{field}", {{(.*?)}}}}', read("vectors", "read", "profile_read.c"), re.DOTALL)
+        need(re.findall(r'"(.*?)"', words.group(1)) == names, f"{field} in profile_read.c")
 
 
 def the_compiled_profile_is_attest_json():

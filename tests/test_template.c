@@ -9,6 +9,7 @@
 
 #include "impl/template.c"
 #include "reference/kernel/forward.h"
+#include "tests/support/splitmix.h"
 
 enum { MAX_BATCH = 2, MAX_HEADS = 6, MAX_ROWS = 9, MAX_SIZE = 7, PROBLEMS = 2000, GAP = 3 };
 enum { ELEMENTS = MAX_BATCH * MAX_HEADS * MAX_ROWS * (MAX_SIZE + GAP) };
@@ -18,17 +19,6 @@ typedef struct setup {
     int64_t lengths[MAX_BATCH];
     attest_problem p;
 } setup;
-
-static uint64_t draw(uint64_t *state) { /* splitmix64 */
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static int64_t between(uint64_t *state, int64_t low, int64_t high) {
-    return low + (int64_t)(draw(state) % (uint64_t)(high - low + 1));
-}
 
 static void fill(float *values, uint64_t *state) {
     for (int index = 0; index < ELEMENTS; index++) {

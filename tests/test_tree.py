@@ -29,6 +29,8 @@ PLANTED = {
                                           "extra does not use spec"),
     "a comment on a file that is gone": ("mentions", "impl/frame/frame.c",
                                          "/* see impl/gone.c */\n", "there is no impl/gone.c"),
+    "attributes of a file that is gone": ("mentions", ".gitattributes",
+                                          "spec/gone.md linguist-generated\n", "there is no spec/gone.md"),
     "a page on a folder that is gone": ("mentions", "README.md", "`impl/gone/`\n",
                                         "there is no impl/gone/"),
     "a comment on a header that is gone": ("mentions", "fuzz/run", "# gone.h has it\n",

@@ -368,6 +368,27 @@ static void test_damaged_corpora(void **state) {
     free(manifest);
 }
 
+/* Every profile in use comes back from its numbers; a number beyond an enumeration is refused. */
+static void test_profiles_as_numbers(void **state) {
+    (void)state;
+    for (size_t n = 0; n < corpus.count; n++) {
+        const attn_profile profile = profile_of(&corpus.vectors[n]);
+        attn_profile again = attn_profile_attest;
+        int numbers[ATTEST_PROFILE_FIELDS], others[ATTEST_PROFILE_FIELDS];
+        attest_profile_numbers(&profile, numbers);
+        assert_int_equal(attest_profile_of_numbers(&again, numbers), 0);
+        attest_profile_numbers(&again, others);
+        assert_memory_equal(numbers, others, sizeof numbers);
+        for (int k = 0; k < ATTEST_PROFILE_FIELDS; k++) {
+            for (int wrong = -1; wrong <= 5; wrong += 6) {
+                memcpy(others, numbers, sizeof numbers);
+                others[k] = wrong;
+                assert_int_equal(attest_profile_of_numbers(&again, others), -1);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference_is_inside),
@@ -375,6 +396,7 @@ int main(void) {
         cmocka_unit_test(test_first_oracle_agrees),
         cmocka_unit_test(test_second_oracle_agrees),
         cmocka_unit_test(test_damaged_corpora),
+        cmocka_unit_test(test_profiles_as_numbers),
     };
     return cmocka_run_group_tests(tests, open_corpus, close_corpus);
 }

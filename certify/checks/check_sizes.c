@@ -95,7 +95,7 @@ static void plan_far(attest_plan *plan) {
     }
 }
 
-/* Lengths at which this very kernel changes its ways. */
+/* Lengths at which this very kernel takes another path. */
 static void plan_boundaries(attest_plan *plan) {
     int64_t lengths[64];
     for (int a = 0; a < ATTEST_AXES; a++) {

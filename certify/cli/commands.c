@@ -40,13 +40,26 @@ static int writable(const char *path) {
     return !S_ISDIR(found.st_mode) && access(path, W_OK) == 0;
 }
 
+/* The folder of a path, as the system knows it, and the name in it. 0 if there is none. */
+static int folder_of(const char *path, struct stat *folder, const char **name) {
+    char text[ATTEST_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    *name = slash != NULL ? slash + 1 : path;
+    snprintf(text, sizeof text, "%.*s", slash != NULL ? (int)(*name - path) : 1,
+             slash != NULL ? path : ".");
+    return stat(text, folder) == 0;
+}
+
 static int same_file(const char *a, const char *b) {
     struct stat first, second;
+    const char *one, *other;
     if (a == NULL || b == NULL) {
         return 0;
     }
-    if (stat(a, &first) != 0 || stat(b, &second) != 0) {
-        return strcmp(a, b) == 0;
+    if (stat(a, &first) != 0 || stat(b, &second) != 0) { /* at least one is still to be made */
+        return folder_of(a, &first, &one) && folder_of(b, &second, &other) &&
+               first.st_dev == second.st_dev && first.st_ino == second.st_ino &&
+               strcmp(one, other) == 0;
     }
     return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
@@ -61,7 +74,8 @@ static const char *view_path(const attest_settings *s, int view) {
 }
 
 int attest_files_ready(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
-    enum { FILES = ATTEST_VIEWS + 3 };
+    enum { FILES = ATTEST_VIEWS + 3, READ = 3 };
+    const char *const read[READ] = {s->waiver_file, s->sign, s->profile_name};
     const char *files[FILES][2] = {[ATTEST_VIEWS] = {"--output", s->output},
                                    {"--bundle", s->bundle},
                                    {"--statement", s->statement}};
@@ -82,8 +96,8 @@ int attest_files_ready(attest_settings *s, char why[ATTEST_MESSAGE_BYTES]) {
                 return 0;
             }
         }
-        for (int word = 0; word < s->word_count; word++) {
-            if (same_file(path, s->words[word])) {
+        for (int word = 0; word < s->word_count + READ; word++) {
+            if (same_file(path, word < READ ? read[word] : s->words[word - READ])) {
                 snprintf(why, ATTEST_MESSAGE_BYTES, "%s: %.160s would be overwritten", option,
                          path);
                 return 0;

@@ -11,30 +11,26 @@
 #include "certify/evidence/statement.h"
 #include "certify/report/report_object.h"
 #include "certify/result/waiver.h"
-
-enum { PROFILE_FIELDS = 8 };
+#include "vectors/read/profile_read.h"
 
 static json_t *profile_json(const attn_profile *p) {
-    return json_pack("[iiiiiiii]", (int)p->corner, (int)p->window_form, (int)p->default_scale,
-                     (int)p->gqa_order, (int)p->lse_base, (int)p->lse_empty, (int)p->empty_row,
-                     (int)p->mask_with_causal);
+    int numbers[ATTEST_PROFILE_FIELDS];
+    attest_profile_numbers(p, numbers);
+    json_t *list = json_array();
+    for (int i = 0; i < ATTEST_PROFILE_FIELDS; i++) {
+        json_array_append_new(list, json_integer(numbers[i]));
+    }
+    return list;
 }
 
 static int load_profile(const json_t *list, attn_profile *p) {
-    static const int most[PROFILE_FIELDS] = {2, 3, 2, 1, 1, 2, 3, 3};
-    int v[PROFILE_FIELDS];
-    for (size_t i = 0; i < PROFILE_FIELDS; i++) {
-        const json_t *value = json_array_get(list, i);
-        const json_int_t number = json_integer_value(value);
-        if (!json_is_integer(value) || number < 0 || number > most[i]) {
-            return 0;
-        }
-        v[i] = (int)number;
+    int numbers[ATTEST_PROFILE_FIELDS];
+    for (size_t i = 0; i < ATTEST_PROFILE_FIELDS; i++) {
+        const json_int_t number = json_integer_value(json_array_get(list, i));
+        numbers[i] =
+            json_is_integer(json_array_get(list, i)) && number == (int)number ? (int)number : -1;
     }
-    *p = (attn_profile){(attn_corner)v[0],    (attn_window_form)v[1],     (attn_default_scale)v[2],
-                        (attn_gqa_order)v[3], (attn_lse_base)v[4],        (attn_lse_empty)v[5],
-                        (attn_empty_row)v[6], (attn_mask_with_causal)v[7]};
-    return 1;
+    return attest_profile_of_numbers(p, numbers) == 0;
 }
 
 int attest_evidence_begin(attest_setup *setup, const attest_settings *s, attest_recorder **recorder,

@@ -255,16 +255,23 @@ static int bits(uint64_t set) {
     return count;
 }
 
-/* What a reader has to understand: an option counts as much as twice the size. Of equals the id
- * decides, so that every order of entries agrees. */
-static int is_smaller(const attest_entry *a, const attest_entry *b) {
+/* What a reader has to understand: an option counts as much as twice the size, a special value as
+ * two options; what lies too far apart to be drawn or written as a program comes last. */
+static double effort(const attest_entry *entry) {
     char why[ATTEST_MESSAGE_BYTES];
-    attest_case first, second;
-    if (!attest_case_parse(&first, a->line, why) || !attest_case_parse(&second, b->line, why)) {
-        return 0;
+    attest_case c;
+    if (!attest_case_parse(&c, entry->line, why)) {
+        return HUGE_VAL;
     }
-    const double one = ldexp(volume(&first), bits(first.features));
-    const double two = ldexp(volume(&second), bits(second.features));
+    const int special = entry->result.has_value &&
+                        !(isfinite(entry->result.expected) && isfinite(entry->result.actual));
+    return ldexp(volume(&c),
+                 bits(c.features) + 2 * special + (c.layout == ATTEST_LAYOUT_HUGE ? 64 : 0));
+}
+
+/* Of equals the id decides, so that every order of entries agrees. */
+static int is_smaller(const attest_entry *a, const attest_entry *b) {
+    const double one = effort(a), two = effort(b);
     return one != two ? one < two : strcmp(a->id, b->id) < 0;
 }
 

@@ -9,11 +9,13 @@
 
 #include "certify/diagnose/numpy_program.h"
 #include "certify/diagnose/reproducer.h"
+#include "certify/plan/cost.h"
 #include "certify/plan/data.h"
 #include "reference/oracle/oracle.h"
 
 enum { MOST_CLOSEUPS = 8, MOST_PROGRAM_ELEMENTS = 4096 };
 #define MOST_WORK (INT64_C(1) << 22) /* multiplications of the oracle on one case */
+#define MOST_NANOSECONDS 1e9         /* to read a mask back, by the plan's estimate */
 
 static int cut(int64_t length) {
     return (int)(length < ATTEST_MAP_SIDE ? length : ATTEST_MAP_SIDE);
@@ -37,9 +39,9 @@ static int64_t elements(const attest_problem *p) {
 static void choose_heads(const attn_normal *n, const attest_result *r, attest_exhibit *e) {
     const int64_t heads = n->batch * n->q_heads;
     const int64_t wrong = r->place[0] * n->q_heads + r->place[1];
-    for (int64_t turn = -1; turn < heads && e->map_count < ATTEST_MOST_MAPS; turn++) {
-        const int64_t head = turn < 0 ? wrong : turn;
-        if (head < 0 || head >= heads || (turn >= 0 && head == wrong)) {
+    for (int64_t number = -1; number < heads && e->map_count < ATTEST_MOST_MAPS; number++) {
+        const int64_t head = number < 0 ? wrong : number;
+        if (head < 0 || head >= heads || (number >= 0 && head == wrong)) {
             continue;
         }
         attest_map *m = &e->maps[e->map_count];
@@ -148,7 +150,8 @@ static void read_mask(attest_workbench *bench, attest_case c, attest_exhibit *e)
     c.v = ATTEST_RECIPE_UNIT;
     c.base = 0;
     memset(c.parameter, 0, sizeof c.parameter);
-    if (c.batch * c.q_heads * c.queries * c.keys * (c.head_size + 1) > MOST_WORK) {
+    const int64_t calls = (c.keys + c.value_size - 1) / c.value_size; /* Dv columns at a time */
+    if ((double)calls * attest_case_cost(&c) > MOST_NANOSECONDS) {
         return;
     }
     bench->examination = e;
@@ -173,7 +176,7 @@ static int run_again(attest_workbench *bench, const attest_check *check, const a
            bench->normal.q_heads == c->q_heads && bench->normal.batch == c->batch;
 }
 
-static void look(attest_workbench *bench, attest_entry *entry) {
+static void close_up(attest_workbench *bench, attest_entry *entry) {
     char why[ATTEST_MESSAGE_BYTES];
     attest_case c;
     attest_result again;
@@ -212,6 +215,6 @@ static void look(attest_workbench *bench, attest_entry *entry) {
 void attest_closeups(attest_workbench *bench, const volatile sig_atomic_t *stop,
                      attest_report *report) {
     for (int i = 0; i < report->cause_count && i < MOST_CLOSEUPS && !(stop && *stop); i++) {
-        look(bench, &report->entries[report->causes[i].smallest]);
+        close_up(bench, &report->entries[report->causes[i].smallest]);
     }
 }

@@ -25,7 +25,8 @@ typedef struct sums {
     double weight, output[MOST_COLUMNS];
 } sums;
 
-typedef struct look {
+/* The wrong row of a failed case: what was asked, what was answered, what explains it so far. */
+typedef struct wrong_row {
     attest_question right;
     int64_t keys, columns, column[MOST_COLUMNS];
     double actual[MOST_COLUMNS], tolerance[MOST_COLUMNS];
@@ -38,11 +39,11 @@ typedef struct look {
     int best; /* rank of what was found: twice its family, one more if it is loose */
     int64_t found;
     attest_result *result;
-} look;
+} wrong_row;
 
-__attribute__((format(printf, 3, 4))) static void say(look *l, const attest_misreading *m,
+__attribute__((format(printf, 3, 4))) static void say(wrong_row *w, const attest_misreading *m,
                                                       const char *format, ...) {
-    attest_explanation *e = &l->result->explanation;
+    attest_explanation *e = &w->result->explanation;
     attest_ids_add(&e->ids, m->ids);
     for (int k = 0; k < 4 && m->classes[k] > 0; k++) {
         e->classes |= UINT64_C(1) << m->classes[k];
@@ -65,27 +66,28 @@ static int alike(double a, double b, double tolerance) {
 }
 
 /* Terms, the largest score of them and the sink. */
-static double take_terms(const look *l, const attest_question *a, attest_term *terms) {
+static double take_terms(const wrong_row *w, const attest_question *a, attest_term *terms) {
     double top = attest_question_sink(a);
-    for (int64_t j = 0; j < l->keys; j++) {
+    for (int64_t j = 0; j < w->keys; j++) {
         terms[j] = attest_question_key(a, j);
         top = terms[j].seen && terms[j].score > top ? terms[j].score : top;
     }
     return top;
 }
 
-static sums of_term(const look *l, const attest_question *a, const attest_term *term, double top) {
+static sums of_term(const wrong_row *w, const attest_question *a, const attest_term *term,
+                    double top) {
     sums s = {0};
     if (!term->seen) {
         return s;
     }
-    double weight = exp(term->score - l->unit), mixed = weight;
+    double weight = exp(term->score - w->unit), mixed = weight;
     if (a->weight != 0) {
-        mixed = attn_round_to(a->weight, exp(term->score - top)) * exp(top - l->unit);
+        mixed = attn_round_to(a->weight, exp(term->score - top)) * exp(top - w->unit);
     }
     s.weight = weight;
-    for (int64_t c = 0; c < l->columns; c++) {
-        s.output[c] = mixed * attest_question_value(a, term, l->column[c]);
+    for (int64_t c = 0; c < w->columns; c++) {
+        s.output[c] = mixed * attest_question_value(a, term, w->column[c]);
     }
     return s;
 }
@@ -97,12 +99,12 @@ static void add(sums *to, const sums *more, int64_t columns) {
     }
 }
 
-static double lse_of(const look *l, const attest_question *a, const sums *s, double top) {
+static double lse_of(const wrong_row *w, const attest_question *a, const sums *s, double top) {
     double weight = s->weight;
     if (a->lse == ATTEST_LSE_NO_SINK) {
-        weight -= exp(attest_question_sink(a) - l->unit);
+        weight -= exp(attest_question_sink(a) - w->unit);
     }
-    double lse = log(weight) + l->unit;
+    double lse = log(weight) + w->unit;
     lse -= a->lse == ATTEST_LSE_NO_MAXIMUM ? top : 0;
     const int base_2 =
         (a->n->profile.lse_base == ATTN_LSE_BASE_2) != (a->lse == ATTEST_LSE_OTHER_BASE);
@@ -110,21 +112,21 @@ static double lse_of(const look *l, const attest_question *a, const sums *s, dou
 }
 
 /* Would these sums give what the kernel did? */
-static int fits(const look *l, const attest_question *a, const sums *s, double top) {
+static int fits(const wrong_row *w, const attest_question *a, const sums *s, double top) {
     const int none = s->weight == 0;
     /* What binary32 leaves of a large score moves every weight. */
-    const double blur = 0x1p-22 * fabs(l->unit);
+    const double blur = 0x1p-22 * fabs(w->unit);
     /* A row that has lost all is 0, or 0/0. */
-    const int lost = none && l->sees && fabs(l->unit) < 80; /* else exp may overflow */
-    if (l->has_lse && !(lost && isnan(l->lse)) &&
-        !alike(none ? -(double)INFINITY : lse_of(l, a, s, top), l->lse, l->lse_tolerance + blur)) {
+    const int lost = none && w->sees && fabs(w->unit) < 80; /* else exp may overflow */
+    if (w->has_lse && !(lost && isnan(w->lse)) &&
+        !alike(none ? -(double)INFINITY : lse_of(w, a, s, top), w->lse, w->lse_tolerance + blur)) {
         return 0;
     }
-    for (int64_t c = 0; c < l->columns; c++) {
-        const double divisor = a->divided ? s->weight : exp(top - l->unit);
-        const double slack = l->tolerance[c] + blur * fabs(l->actual[c]);
-        if (!(lost && isnan(l->actual[c])) &&
-            !alike(none ? 0 : s->output[c] / divisor, l->actual[c], slack)) {
+    for (int64_t c = 0; c < w->columns; c++) {
+        const double divisor = a->divided ? s->weight : exp(top - w->unit);
+        const double slack = w->tolerance[c] + blur * fabs(w->actual[c]);
+        if (!(lost && isnan(w->actual[c])) &&
+            !alike(none ? 0 : s->output[c] / divisor, w->actual[c], slack)) {
             return 0;
         }
     }
@@ -132,127 +134,127 @@ static int fits(const look *l, const attest_question *a, const sums *s, double t
 }
 
 /* 1 if this family is worth a word: nothing simpler explains the row. */
-static int counts(look *l, const attest_misreading *m, family f) {
+static int counts(wrong_row *w, const attest_misreading *m, family f) {
     const int rank = 2 * (int)f + attest_misreading_is_loose(m);
-    if (l->found > 0 && rank > l->best) {
+    if (w->found > 0 && rank > w->best) {
         return 0;
     }
-    if (l->found == 0 || rank < l->best) {
-        l->result->explanation = (attest_explanation){.text = ""};
-        l->best = rank;
+    if (w->found == 0 || rank < w->best) {
+        w->result->explanation = (attest_explanation){.text = ""};
+        w->best = rank;
     }
-    l->found++;
+    w->found++;
     return 1;
 }
 
-static void try_ranges(look *l, const attest_question *a, const attest_misreading *m,
+static void try_ranges(wrong_row *w, const attest_question *a, const attest_misreading *m,
                        const sums *whole, double top) {
     sums from = *whole, up_to = *whole; /* as if all keys were right */
-    for (int64_t j = l->keys - 1; j > 0; j--) {
-        add(&from, &l->change[j], l->columns);
-        if (l->change[j].weight != 0 && fits(l, a, &from, top) && counts(l, m, FROM)) {
-            say(l, m, ", for keys from %lld on", (long long)j);
+    for (int64_t j = w->keys - 1; j > 0; j--) {
+        add(&from, &w->change[j], w->columns);
+        if (w->change[j].weight != 0 && fits(w, a, &from, top) && counts(w, m, FROM)) {
+            say(w, m, ", for keys from %lld on", (long long)j);
             break;
         }
     }
-    for (int64_t j = 0; j < l->keys - 1; j++) {
-        add(&up_to, &l->change[j], l->columns);
-        if (l->change[j].weight != 0 && fits(l, a, &up_to, top) && counts(l, m, UP_TO)) {
-            say(l, m, ", for keys up to %lld", (long long)j);
+    for (int64_t j = 0; j < w->keys - 1; j++) {
+        add(&up_to, &w->change[j], w->columns);
+        if (w->change[j].weight != 0 && fits(w, a, &up_to, top) && counts(w, m, UP_TO)) {
+            say(w, m, ", for keys up to %lld", (long long)j);
             break;
         }
     }
 }
 
-static void try_residues(look *l, const attest_question *a, const attest_misreading *m,
+static void try_residues(wrong_row *w, const attest_question *a, const attest_misreading *m,
                          const sums *whole, double top) {
-    for (int64_t modulus = 2; modulus <= MOST_MODULUS && modulus < l->keys; modulus++) {
+    for (int64_t modulus = 2; modulus <= MOST_MODULUS && modulus < w->keys; modulus++) {
         sums by[MOST_MODULUS];
         for (int64_t r = 0; r < modulus; r++) {
             by[r] = *whole;
         }
-        for (int64_t j = 0; j < l->keys; j++) {
-            add(&by[j % modulus], &l->change[j], l->columns);
+        for (int64_t j = 0; j < w->keys; j++) {
+            add(&by[j % modulus], &w->change[j], w->columns);
         }
         for (int64_t r = 0; r < modulus; r++) {
-            if (fits(l, a, &by[r], top) && counts(l, m, RESIDUE)) {
-                say(l, m, ", for keys that are %lld modulo %lld", (long long)r, (long long)modulus);
+            if (fits(w, a, &by[r], top) && counts(w, m, RESIDUE)) {
+                say(w, m, ", for keys that are %lld modulo %lld", (long long)r, (long long)modulus);
                 return;
             }
         }
     }
 }
 
-static void try_one(look *l, const attest_question *a, const attest_misreading *m,
+static void try_one(wrong_row *w, const attest_question *a, const attest_misreading *m,
                     const sums *whole, double top) {
-    for (int64_t j = 0; j < l->keys; j++) {
+    for (int64_t j = 0; j < w->keys; j++) {
         sums one = *whole;
-        add(&one, &l->change[j], l->columns);
-        if (fits(l, a, &one, top) && counts(l, m, ONE)) {
-            say(l, m, ", for key %lld alone", (long long)j);
+        add(&one, &w->change[j], w->columns);
+        if (fits(w, a, &one, top) && counts(w, m, ONE)) {
+            say(w, m, ", for key %lld alone", (long long)j);
             return;
         }
     }
 }
 
 /* The sums of a kernel that forgets to rescale what it has when the maximum rises. */
-static sums not_rescaled(const look *l, const attest_question *a, double top) {
+static sums not_rescaled(const wrong_row *w, const attest_question *a, double top) {
     const int64_t tile = a->sum_tile > 0 ? a->sum_tile : a->output_tile;
     const double sink = attest_question_sink(a);
-    sums all = {.weight = sink > -(double)INFINITY ? exp(sink - l->unit) : 0};
+    sums all = {.weight = sink > -(double)INFINITY ? exp(sink - w->unit) : 0};
     double maximum = sink;
-    for (int64_t j = 0; j < l->keys; j++) {
-        for (int64_t t = j; j % tile == 0 && t < j + tile && t < l->keys; t++) {
-            const int higher = l->others[t].seen && l->others[t].score > maximum;
-            maximum = higher ? l->others[t].score : maximum;
+    for (int64_t j = 0; j < w->keys; j++) {
+        for (int64_t t = j; j % tile == 0 && t < j + tile && t < w->keys; t++) {
+            const int higher = w->others[t].seen && w->others[t].score > maximum;
+            maximum = higher ? w->others[t].score : maximum;
         }
-        sums s = of_term(l, a, &l->others[j], top);
+        sums s = of_term(w, a, &w->others[j], top);
         const double too_much = s.weight > 0 ? exp(top - maximum) : 1;
         s.weight *= a->sum_tile > 0 ? too_much : 1;
-        for (int64_t c = 0; a->output_tile > 0 && c < l->columns; c++) {
+        for (int64_t c = 0; a->output_tile > 0 && c < w->columns; c++) {
             s.output[c] *= too_much;
         }
-        add(&all, &s, l->columns);
+        add(&all, &s, w->columns);
     }
     return all;
 }
 
-static void try_misreading(look *l, const attest_misreading *m) {
-    attest_question a = l->right;
+static void try_misreading(wrong_row *w, const attest_misreading *m) {
+    attest_question a = w->right;
     if (!m->change(&a, m->argument)) {
         return;
     }
-    const double top = take_terms(l, &a, l->others), sink = attest_question_sink(&a);
-    const double right_top = take_terms(l, &l->right, l->terms);
-    l->unit = top > right_top ? top : right_top;
-    if (!isfinite(l->unit)) {
-        l->unit = 0;
+    const double top = take_terms(w, &a, w->others), sink = attest_question_sink(&a);
+    const double right_top = take_terms(w, &w->right, w->terms);
+    w->unit = top > right_top ? top : right_top;
+    if (!isfinite(w->unit)) {
+        w->unit = 0;
     }
-    sums whole = {.weight = sink > -(double)INFINITY ? exp(sink - l->unit) : 0}, changed = whole;
+    sums whole = {.weight = sink > -(double)INFINITY ? exp(sink - w->unit) : 0}, changed = whole;
     int64_t changes = 0;
-    for (int64_t j = 0; j < l->keys; j++) {
-        const sums asked = of_term(l, &l->right, &l->terms[j], right_top);
-        const sums other = of_term(l, &a, &l->others[j], top);
-        add(&whole, &asked, l->columns);
-        add(&changed, &other, l->columns);
-        l->change[j] = other;
-        l->change[j].weight -= asked.weight;
-        for (int64_t c = 0; c < l->columns; c++) {
-            l->change[j].output[c] -= asked.output[c];
+    for (int64_t j = 0; j < w->keys; j++) {
+        const sums asked = of_term(w, &w->right, &w->terms[j], right_top);
+        const sums other = of_term(w, &a, &w->others[j], top);
+        add(&whole, &asked, w->columns);
+        add(&changed, &other, w->columns);
+        w->change[j] = other;
+        w->change[j].weight -= asked.weight;
+        for (int64_t c = 0; c < w->columns; c++) {
+            w->change[j].output[c] -= asked.output[c];
         }
         changes += memcmp(&asked, &other, sizeof asked) != 0;
     }
     if (a.sum_tile > 0 || a.output_tile > 0) {
-        changed = not_rescaled(l, &a, top);
+        changed = not_rescaled(w, &a, top);
     }
-    if (fits(l, &a, &changed, top) && counts(l, m, ALL)) {
-        say(l, m, "%s", "");
+    if (fits(w, &a, &changed, top) && counts(w, m, ALL)) {
+        say(w, m, "%s", "");
     } else if (!m->whole_row && changes > 1) {
-        try_ranges(l, &a, m, &whole, top);
-        try_residues(l, &a, m, &whole, top);
-        try_one(l, &a, m, &whole, top);
+        try_ranges(w, &a, m, &whole, top);
+        try_residues(w, &a, m, &whole, top);
+        try_one(w, &a, m, &whole, top);
     } else if (!m->whole_row && changes == 1) {
-        try_one(l, &a, m, &whole, top);
+        try_one(w, &a, m, &whole, top);
     }
 }
 
@@ -262,21 +264,21 @@ static double tolerance_of(attest_dtype type, double value, double radius) {
     return part * (fabs(value) + 0x1p-8) + 2 * radius;
 }
 
-static void look_at_row(look *l, const attest_workbench *bench) {
+static void read_row(wrong_row *w, const attest_workbench *bench) {
     const attest_problem *p = &bench->stage.problem;
-    const attest_question *a = &l->right;
-    const attest_result *r = l->result;
+    const attest_question *a = &w->right;
+    const attest_result *r = w->result;
     const int64_t size = bench->normal.value_size, first = r->in_lse ? 0 : r->place[3];
-    l->columns = size < MOST_COLUMNS ? size : MOST_COLUMNS;
-    for (int64_t c = 0; c < l->columns; c++) {
-        l->column[c] = (first + c * (size / l->columns)) % size;
-        l->actual[c] = attest_get(&p->o, a->b, a->h, a->i, l->column[c]);
-        l->tolerance[c] = tolerance_of(p->o.dtype, l->actual[c], r->in_lse ? 0 : r->radius);
+    w->columns = size < MOST_COLUMNS ? size : MOST_COLUMNS;
+    for (int64_t c = 0; c < w->columns; c++) {
+        w->column[c] = (first + c * (size / w->columns)) % size;
+        w->actual[c] = attest_get(&p->o, a->b, a->h, a->i, w->column[c]);
+        w->tolerance[c] = tolerance_of(p->o.dtype, w->actual[c], r->in_lse ? 0 : r->radius);
     }
-    l->has_lse = p->lse.dtype != 0;
-    if (l->has_lse) {
-        l->lse = attest_get(&p->lse, a->b, a->h, a->i, 0);
-        l->lse_tolerance = 0x1p-18 * (fabs(l->lse) + 1) + (r->in_lse ? 2 * r->radius : 0);
+    w->has_lse = p->lse.dtype != 0;
+    if (w->has_lse) {
+        w->lse = attest_get(&p->lse, a->b, a->h, a->i, 0);
+        w->lse_tolerance = 0x1p-18 * (fabs(w->lse) + 1) + (r->in_lse ? 2 * r->radius : 0);
     }
 }
 
@@ -297,20 +299,20 @@ static int hidden_specials(const attest_question *a) {
 }
 
 /* The row as it was asked gives it too, within what can be told here: too slight to explain. */
-static int right_fits(look *l) {
-    const double top = take_terms(l, &l->right, l->terms), sink = attest_question_sink(&l->right);
-    l->unit = isfinite(top) ? top : 0;
-    sums whole = {.weight = sink > -(double)INFINITY ? exp(sink - l->unit) : 0};
-    for (int64_t j = 0; j < l->keys; j++) {
-        const sums term = of_term(l, &l->right, &l->terms[j], top);
-        add(&whole, &term, l->columns);
+static int right_fits(wrong_row *w) {
+    const double top = take_terms(w, &w->right, w->terms), sink = attest_question_sink(&w->right);
+    w->unit = isfinite(top) ? top : 0;
+    sums whole = {.weight = sink > -(double)INFINITY ? exp(sink - w->unit) : 0};
+    for (int64_t j = 0; j < w->keys; j++) {
+        const sums term = of_term(w, &w->right, &w->terms[j], top);
+        add(&whole, &term, w->columns);
     }
-    return fits(l, &l->right, &whole, top);
+    return fits(w, &w->right, &whole, top);
 }
 
 /* What follows from the kind of the wrong elements alone; 1 if it decides. Before misreadings are
  * tried only what they cannot give, `last` the rest. */
-static int by_kind(const attest_workbench *bench, look *l, int last) {
+static int by_kind(const attest_workbench *bench, wrong_row *w, int last) {
     static const attest_misreading
         unwritten = {"elements are not written", "MEM-06", {CLASS_NOT_WRITTEN}, 1, NULL, 0},
         empty = {"a row that sees nothing is not empty", "SEM-12", {CLASS_EMPTY_ROW}, 1, NULL, 0},
@@ -319,28 +321,28 @@ static int by_kind(const attest_workbench *bench, look *l, int last) {
         overflow = {"scores overflow", "NUM-07", {CLASS_MAXIMUM, CLASS_SCORE_OVERFLOW}, 1, NULL, 0},
         swallowed = {
             "a NaN or an infinity is missing", "SPV-01 SPV-02", {CLASS_NAN_SWALLOWED}, 1, NULL, 0};
-    const attest_result *r = l->result;
-    unsigned char *visible = malloc((size_t)l->keys + 1);
-    const attest_question *a = &l->right;
+    const attest_result *r = w->result;
+    unsigned char *visible = malloc((size_t)w->keys + 1);
+    const attest_question *a = &w->right;
     const int none = visible && attn_visible_keys(&bench->normal, a->b, a->h, a->i, visible) == 0;
     free(visible);
     const int hidden = isnan(r->actual) && isfinite(r->expected) ? hidden_specials(a) : 0;
     const int is_unwritten = r->some >> ATTEST_CLUE_UNWRITTEN & 1;
     if (is_unwritten) {
-        say(l, &unwritten, "%s", "");
-    } else if (none && (last || (isnan(r->actual) && !l->sees))) {
-        say(l, &empty, "%s", "");
+        say(w, &unwritten, "%s", "");
+    } else if (none && (last || (isnan(r->actual) && !w->sees))) {
+        say(w, &empty, "%s", "");
     } else if (hidden > 0) {
         if (hidden & 2) {
-            say(l, &leak_v, "%s", "");
+            say(w, &leak_v, "%s", "");
         }
         if (hidden & 1) {
-            say(l, &leak_k, "%s", "");
+            say(w, &leak_k, "%s", "");
         }
     } else if (last && isfinite(r->expected) && !isfinite(r->actual)) {
-        say(l, &overflow, "%s", "");
+        say(w, &overflow, "%s", "");
     } else if (last && !isfinite(r->expected) && isfinite(r->actual)) {
-        say(l, &swallowed, "%s", "");
+        say(w, &swallowed, "%s", "");
     } else {
         return 0;
     }
@@ -353,35 +355,36 @@ void attest_explain_outputs(const attest_workbench *bench, attest_result *result
     if (!result->has_value || n->value_size == 0 || n->head_size == 0) {
         return;
     }
-    look l = {.right = attest_question_of(n, result->place[0], result->place[1], result->place[2]),
-              .keys = n->keys,
-              .result = result};
+    wrong_row w = {.right =
+                       attest_question_of(n, result->place[0], result->place[1], result->place[2]),
+                   .keys = n->keys,
+                   .result = result};
     int misreadings = 0;
     while (attest_misreading_at(misreadings) != NULL) {
         misreadings++;
     }
-    look_at_row(&l, bench);
-    l.sees = l.right.sinks > 0;
-    for (int64_t j = 0; j < n->keys && !l.sees; j++) {
-        l.sees = attest_question_key(&l.right, j).seen;
+    read_row(&w, bench);
+    w.sees = w.right.sinks > 0;
+    for (int64_t j = 0; j < n->keys && !w.sees; j++) {
+        w.sees = attest_question_key(&w.right, j).seen;
     }
-    if (by_kind(bench, &l, 0)) {
+    if (by_kind(bench, &w, 0)) {
         return;
     }
-    l.terms = malloc(((size_t)n->keys + 1) * sizeof *l.terms);
-    l.others = malloc(((size_t)n->keys + 1) * sizeof *l.others);
-    l.change = malloc(((size_t)n->keys + 1) * sizeof *l.change);
-    const int fine = l.terms && l.others && l.change && work * misreadings <= MOST_WORK * 16;
-    const int slight = fine && isfinite(result->expected) && right_fits(&l);
+    w.terms = malloc(((size_t)n->keys + 1) * sizeof *w.terms);
+    w.others = malloc(((size_t)n->keys + 1) * sizeof *w.others);
+    w.change = malloc(((size_t)n->keys + 1) * sizeof *w.change);
+    const int fine = w.terms && w.others && w.change && work * misreadings <= MOST_WORK * 16;
+    const int slight = fine && isfinite(result->expected) && right_fits(&w);
     for (int k = 0; k < misreadings && fine && !slight; k++) {
-        try_misreading(&l, attest_misreading_at(k));
+        try_misreading(&w, attest_misreading_at(k));
     }
-    if (l.found == 0) {
-        by_kind(bench, &l, 1);
+    if (w.found == 0) {
+        by_kind(bench, &w, 1);
     }
-    free(l.terms);
-    free(l.others);
-    free(l.change);
+    free(w.terms);
+    free(w.others);
+    free(w.change);
 }
 
 /* Of the cells that differ, how many this misreading gets right as well. */
@@ -411,7 +414,7 @@ static int explains_mask(const attest_workbench *bench, const attest_misreading 
 void attest_explain_mask(const attest_workbench *bench, const unsigned char *used,
                          attest_result *result) {
     const attn_normal *n = &bench->normal;
-    look l = {.result = result};
+    wrong_row w = {.result = result};
     if (n->batch * n->q_heads * n->queries * n->keys * n->head_size > INT64_C(1) << 18) {
         return;
     }
@@ -420,13 +423,13 @@ void attest_explain_mask(const attest_workbench *bench, const unsigned char *use
         for (int k = 0; attest_misreading_at(k) != NULL; k++) {
             const attest_misreading *m = attest_misreading_at(k);
             if (!attest_misreading_is_loose(m) && explains_mask(bench, m, used, exactly)) {
-                say(&l, m, "%s", exactly ? "" : ", for some rows or keys");
+                say(&w, m, "%s", exactly ? "" : ", for some rows or keys");
             }
         }
     }
     /* The first is that keys are left out, which would give any mask with too few. */
     if (result->explanation.text[0] == '\0' &&
         explains_mask(bench, attest_misreading_at(0), used, 0)) {
-        say(&l, attest_misreading_at(0), ", for some rows or keys");
+        say(&w, attest_misreading_at(0), ", for some rows or keys");
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "certify/plan/data.h"
+#include "reference/problem/operand.h"
 
 /* bfloat16 is no type of NumPy: its numbers are ones of float32. */
 static const char *type_name(attest_dtype type) {
@@ -79,12 +80,10 @@ static void options(FILE *out, const attest_problem *p) {
     if (f & ATTEST_WINDOW_SIZE) {
         fprintf(out, "\"window_size\": %" PRId64 ", ", p->window_size);
     }
-    static const char *const names[] = {"mask", "sinks", "slopes", "key_lengths", "offsets"};
-    const attest_tensor *const tensors[] = {&p->mask, &p->sinks, &p->slopes, &p->key_lengths,
-                                            &p->offsets};
-    for (int i = 0; i < 5; i++) {
-        if (tensors[i]->dtype) {
-            fprintf(out, "\"%s\": %s, ", names[i], names[i]);
+    for (int operand = ATTN_MASK; operand < ATTN_INPUTS; operand++) {
+        if (attn_operand(p, operand)->dtype) {
+            const char *name = attn_operand_name(operand);
+            fprintf(out, "\"%s\": %s, ", name, name);
         }
     }
     fprintf(out, "%s}\n", p->lse.dtype ? "\"lse\": True" : "");
@@ -103,13 +102,9 @@ void attest_numpy_program(FILE *out, const attest_workbench *bench, const attest
             "        a.flat[at] = float.fromhex(value) if isinstance(value, str) else value\n"
             "    return a\n\n\n",
             entry->id, entry->check);
-    static const char *const names[] = {"q",     "k",      "v",           "mask",
-                                        "sinks", "slopes", "key_lengths", "offsets"};
-    const attest_tensor *const tensors[] = {&p->q,     &p->k,      &p->v,           &p->mask,
-                                            &p->sinks, &p->slopes, &p->key_lengths, &p->offsets};
-    for (int i = 0; i < 8; i++) {
-        if (tensors[i]->dtype) {
-            tensor(out, tensors[i], names[i]);
+    for (int operand = 0; operand < ATTN_INPUTS; operand++) {
+        if (attn_operand(p, operand)->dtype) {
+            tensor(out, attn_operand(p, operand), attn_operand_name(operand));
         }
     }
     options(out, p);

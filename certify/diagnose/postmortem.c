@@ -8,7 +8,8 @@
 #include "certify/plan/space.h"
 #include "reference/oracle/model.h"
 
-enum { MOST_OF_A_CHECK = 5 };
+enum { MOST_OF_A_CHECK = 5, OPTIONS = 12 };
+_Static_assert(ATTEST_ALL_FEATURES == (UINT64_C(1) << OPTIONS) - 1, "options");
 
 /* Sentences and worst elements may differ by the chance of a race; what failed, and how much. */
 static int same(const attest_result *a, const attest_result *b) {
@@ -87,34 +88,93 @@ static void ask_again(attest_workbench *bench, const attest_case *c, attest_resu
     }
 }
 
-/* Nothing explains the values: the options without which the case is right are what is left. */
-static void drop_options(attest_workbench *bench, const attest_planned *planned,
-                         attest_result *result) {
+/* What can be taken from a case besides its options. */
+enum { THREADS, LAYOUT, GROUPS, PARTS };
+static const struct {
+    const char *name, *ids;
+    int bug_class;
+} parts[PARTS] = {
+    [THREADS] = {"threads", "DET-03", CLASS_RACE},
+    [LAYOUT] = {"strides", "MEM-08", CLASS_STRIDES},
+    [GROUPS] = {"groups", "SEM-11", CLASS_KV_HEAD},
+};
+
+static int take_part(attest_case *c, int part) {
+    const attest_case before = *c;
+    c->threads = part == THREADS ? 1 : c->threads;
+    c->layout = part == LAYOUT ? ATTEST_LAYOUT_DENSE : c->layout;
+    c->q_heads = part == GROUPS ? c->kv_heads : c->q_heads;
+    return c->threads != before.threads || c->layout != before.layout ||
+           c->q_heads != before.q_heads;
+}
+
+/* The class that is about the option alone. */
+static int option_class(uint64_t option) {
+    static const struct {
+        uint64_t options;
+        int bug_class;
+    } table[] = {
+        {ATTEST_CAUSAL | ATTEST_OFFSETS, CLASS_CAUSAL_DIAGONAL},
+        {ATTEST_WINDOW | ATTEST_WINDOW_SIZE | ATTEST_KEY_LENGTHS, CLASS_OFF_BY_ONE},
+        {ATTEST_MASK_BOOL | ATTEST_MASK_ADD, CLASS_MASK_STRIDES},
+        {ATTEST_SCALE, CLASS_HEAD_SIZE},
+        {ATTEST_SOFTCAP, CLASS_SOFTCAP},
+        {ATTEST_SINKS, CLASS_SINKS},
+        {ATTEST_ALIBI, CLASS_ALIBI},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (table[i].options & option) {
+            return table[i].bug_class;
+        }
+    }
+    return 0;
+}
+
+static int passes(attest_workbench *bench, const attest_planned *planned, const attest_case *c) {
+    attest_result result;
+    attest_run_case(bench, planned->check, c, &result);
+    const int passed = result.verdict == ATTEST_PASS;
+    attest_result_free(&result);
+    return passed;
+}
+
+/* Nothing explains the values: what the case is right without is what is left. If that is one thing
+ * alone, it is suspected. */
+static void leave_out(attest_workbench *bench, const attest_planned *planned,
+                      attest_explanation *found) {
     char names[64] = "", name[64];
-    for (uint64_t bit = 1; bit != 0 && bit <= ATTEST_ALL_FEATURES; bit <<= 1) {
+    int count = 0, bug_class = 0;
+    for (int i = 0; i < OPTIONS + PARTS; i++) {
+        const uint64_t option = i < OPTIONS ? UINT64_C(1) << i : 0;
+        const int part = i - OPTIONS;
         attest_case c = planned->c;
-        attest_result without;
-        if (!(c.features & bit & ~ATTEST_LSE)) {
+        attest_case_without(&c, option);
+        if (option ? !(planned->c.features & option & ~ATTEST_LSE) : !take_part(&c, part)) {
             continue;
         }
-        attest_case_without(&c, bit);
-        attest_run_case(bench, planned->check, &c, &without);
-        if (without.verdict == ATTEST_PASS && strlen(names) < 40) {
+        if (!passes(bench, planned, &c) || strlen(names) >= 40) {
+            continue;
+        }
+        attest_feature_names(option, name, sizeof name);
+        if (option) {
             attest_case only = attest_case_default(planned->check->name);
-            only.features = bit | ATTEST_SCALE;
+            only.features = option | ATTEST_SCALE;
             only.scale = 1;
             attest_ids ids = {{0}};
             attest_space_ids(&only, &ids);
             attest_ids_remove(&ids, "SEM-01 SEM-02 MASK-04 SPV-08 MASK-09");
-            attest_ids_merge(&result->explanation.ids, &ids);
-            attest_feature_names(bit, name, sizeof name);
-            strcat(strcat(names, names[0] ? ", " : ""), name);
+            attest_ids_merge(&found->ids, &ids);
+        } else {
+            snprintf(name, sizeof name, "%s", parts[part].name);
+            attest_ids_add(&found->ids, parts[part].ids);
         }
-        attest_result_free(&without);
+        strcat(strcat(names, names[0] ? ", " : ""), name);
+        bug_class = option ? option_class(option) : parts[part].bug_class;
+        count++;
     }
-    if (names[0] != '\0') {
-        snprintf(result->explanation.text, sizeof result->explanation.text,
-                 "it is right without %.60s", names);
+    if (count > 0) {
+        snprintf(found->text, sizeof found->text, "it is right without %.60s", names);
+        found->classes = count == 1 && bug_class > 0 ? UINT64_C(1) << bug_class : 0;
     }
 }
 
@@ -124,18 +184,15 @@ static void try_models(attest_workbench *bench, const attest_planned *planned,
                        attest_result *result) {
     const attn_model declared = bench->model;
     const int slight = result->clued && (result->every >> ATTEST_CLUE_SLIGHT & 1);
-    int passes = 0;
-    for (int i = 0; slight && !passes && attn_model_name(i) != NULL; i++) {
+    int passed = 0;
+    for (int i = 0; slight && !passed && attn_model_name(i) != NULL; i++) {
         const attn_model *looser = attn_model_find(attn_model_name(i));
-        attest_result again;
         if (attn_model_implies(looser, &declared) || !attn_model_implies(&declared, looser)) {
             continue;
         }
         bench->model = attn_model_claimed(looser, 0, declared.max_abs_score);
-        attest_run_case(bench, planned->check, &planned->c, &again);
-        passes = again.verdict == ATTEST_PASS;
-        attest_result_free(&again);
-        if (passes) {
+        passed = passes(bench, planned, &planned->c);
+        if (passed) {
             const size_t used = strlen(result->explanation.text);
             snprintf(result->explanation.text + used, sizeof result->explanation.text - used,
                      "%sit passes under model %s (attest model)", used > 0 ? "; " : "",
@@ -149,12 +206,12 @@ static void try_models(attest_workbench *bench, const attest_planned *planned,
 enum { REPEATS = 3 };
 
 /* Up to three times in a fresh worker. A case that ran out of time says nothing about repeating. */
-static void look(attest_workbench *bench, const attest_planned *planned, int fresh,
-                 attest_result *result) {
+static void run_again(attest_workbench *bench, const attest_planned *planned, int fresh,
+                      attest_result *result) {
     if (fresh) {
         attest_session_restart(&bench->session);
     }
-    for (int turn = 0; turn < REPEATS && result->alone != ATTEST_ALONE_OTHER; turn++) {
+    for (int attempt = 0; attempt < REPEATS && result->alone != ATTEST_ALONE_OTHER; attempt++) {
         attest_result again;
         attest_run_case(bench, planned->check, &planned->c, &again);
         if (again.verdict == ATTEST_TIMEOUT || again.verdict == ATTEST_NOT_RUN) {
@@ -162,7 +219,7 @@ static void look(attest_workbench *bench, const attest_planned *planned, int fre
             return;
         }
         result->alone = same(result, &again) ? ATTEST_ALONE_SAME : ATTEST_ALONE_OTHER;
-        if (turn == 0) {
+        if (attempt == 0) {
             result->explanation = again.explanation;
             result->examined = again.examined;
             result->defects[0] = again.defects[0];
@@ -181,7 +238,7 @@ static void look(attest_workbench *bench, const attest_planned *planned, int fre
     }
     try_models(bench, planned, result);
     if (result->explanation.text[0] == '\0') {
-        drop_options(bench, planned, result);
+        leave_out(bench, planned, &result->explanation);
     }
 }
 
@@ -202,7 +259,7 @@ void attest_postmortem(attest_workbench *bench, const volatile sig_atomic_t *sto
         }
         if ((result->verdict == ATTEST_FAIL || result->verdict == ATTEST_CRASH) &&
             looked++ < MOST_OF_A_CHECK) {
-            look(bench, cases[i], fresh, result);
+            run_again(bench, cases[i], fresh, result);
             history |= result->alone == ATTEST_ALONE_OTHER;
             fresh = history || bench->session.target->kind == ATTEST_TARGET_OBJECT;
         }

@@ -21,6 +21,7 @@ typedef struct attest_process {
     int log;
     int files[2];               /* the caller's, watched: shared pages count against no limit */
     uint64_t most_shared_bytes; /* 0: not watched */
+    double next_look;           /* when to look again at what it uses */
     char log_text[ATTEST_LOG_BYTES]; /* the first bytes of what it printed, printable */
     size_t log_used;
     int status; /* as waitpid() gave it, once it has ended */
@@ -32,6 +33,7 @@ typedef enum attest_wait {
     ATTEST_WAIT_EXPIRED,    /* the time limit passed */
     ATTEST_WAIT_CROWDED,    /* it started more than ATTEST_MOST_THREADS threads */
     ATTEST_WAIT_FILLED,     /* it filled the shared files beyond their limit */
+    ATTEST_WAIT_GROWN,      /* it took as much memory of a kind that no limit counts */
     ATTEST_WAIT_INTERRUPTED /* *stop was set */
 } attest_wait;
 

@@ -173,6 +173,10 @@ void attest_session_reap(attest_session *session, attest_wait wait, const attest
         session->arena.touched = UINT64_MAX;
         attest_tell(outcome, "stopped: it filled the shared memory of the tensors");
         break;
+    case ATTEST_WAIT_GROWN:
+        outcome->ending = ATTEST_ENDING_STOPPED;
+        attest_tell(outcome, "stopped: shared memory or page tables beyond --memory");
+        break;
     case ATTEST_WAIT_INTERRUPTED:
         outcome->ending = ATTEST_ENDING_INTERRUPTED;
         attest_tell(outcome, "interrupted");

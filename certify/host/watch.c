@@ -12,7 +12,7 @@
 enum { PLACES = 6 };
 
 /* 1 if it is in a system call, 0 if it runs, -1 if the system does not say. */
-static int look(pid_t pid, unsigned long long place[PLACES]) {
+static int where_it_is(pid_t pid, unsigned long long place[PLACES]) {
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/%d/syscall", (int)pid);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -33,7 +33,7 @@ void attest_watch_begin(attest_watch *watch, const attest_process *process) {
     int seen = 0;
     *watch = (attest_watch){.watching = 0};
     while (!watch->watching && seen >= 0 && attest_clock() < end) {
-        seen = look(process->pid, watch->place);
+        seen = where_it_is(process->pid, watch->place);
         watch->watching = seen == 1 && watch->place[0] == SYS_read && watch->place[1] == 3;
         if (!watch->watching && seen >= 0) {
             usleep(50);
@@ -45,7 +45,7 @@ int attest_watch_waits(const attest_watch *watch, const attest_process *process,
     const double end = attest_clock() + seconds;
     unsigned long long place[PLACES];
     while (watch->watching) {
-        const int seen = look(process->pid, place);
+        const int seen = where_it_is(process->pid, place);
         if (seen == 1 && memcmp(place, watch->place, sizeof place) == 0) {
             return 1;
         }

@@ -12,6 +12,25 @@
 #include "certify/plan/placed.h"
 #include "reference/problem/normal.h"
 
+/* Any order of the axes but the last, as views of people's tensors have, and a gap of twice its
+ * size after one axis, as of a tensor that is packed with two others. */
+static void lay_freely(attest_tensor *t, uint64_t bits) {
+    uint32_t order[ATTEST_MAX_RANK] = {0, 1, 2, 3};
+    const uint32_t gap = (uint32_t)(bits % 5);
+    int64_t step = 1;
+    for (uint32_t left = t->rank > 0 ? t->rank - 1 : 0; left > 1; left--) {
+        bits = attest_mix(bits);
+        const uint32_t chosen = (uint32_t)(bits % left), last = order[left - 1];
+        order[left - 1] = order[chosen];
+        order[chosen] = last;
+    }
+    for (uint32_t at = t->rank; at-- > 0;) {
+        t->stride[order[at]] = step;
+        step *= t->shape[order[at]] > 0 ? t->shape[order[at]] : 1;
+        step *= at == gap ? 3 : 1;
+    }
+}
+
 /* Axis order in memory, outermost first, and what each axis is stretched by. */
 static void set_strides(attest_tensor *t, attest_layout layout, int input) {
     static const uint32_t plain[ATTEST_MAX_RANK] = {0, 1, 2, 3};
@@ -102,6 +121,15 @@ static void describe(attest_problem *p, const attest_case *c) {
     if (c->features & ATTEST_OFFSETS) {
         set_tensor(&p->offsets, ATTEST_I64, 1, &c->batch);
         set_strides(&p->offsets, list, 1);
+    }
+}
+
+static void mix(attest_problem *p, const attest_case *c) {
+    for (int slot = 0; c->layout == ATTEST_LAYOUT_MIXED && slot < ATTEST_SLOTS; slot++) {
+        attest_tensor *t = attest_slot_tensor(p, slot);
+        if (t != NULL && t->rank > 1) {
+            lay_freely(t, attest_mix(c->seed ^ attest_mix((uint64_t)slot)));
+        }
     }
 }
 
@@ -209,6 +237,7 @@ int attest_stage_build(attest_stage *stage, attest_arena *arena, const attest_ca
     attest_stage_free(stage);
     stage->arena = arena;
     describe(&stage->problem, c);
+    mix(&stage->problem, c);
     stretch(&stage->problem, c);
     if (!place_all(stage, alignment, fence)) {
         snprintf(why, ATTEST_MESSAGE_BYTES, "a tensor of this case does not fit into its slot");

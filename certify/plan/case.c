@@ -22,12 +22,13 @@ typedef struct field {
     int count;
 } field;
 
-static const char *const layouts[] = {"dense", "tokens", "padded", "broadcast", "spread", "huge"};
+static const char *const layouts[] = {"dense",  "tokens", "padded", "broadcast",
+                                      "spread", "mixed",  "huge"};
 _Static_assert(sizeof layouts / sizeof *layouts == ATTEST_LAYOUTS, "a name for each layout");
-static const char *const recipes[] = {"coarse", "fine",   "peaked", "zero",  "one",   "unit",
-                                      "key",    "huge",   "tiny",   "large", "small", "bell",
-                                      "wide",   "below",  "twins",  "alike", "mixed", "rise",
-                                      "holes",  "needle", "steep"};
+static const char *const recipes[] = {"coarse", "fine",   "peaked", "zero",   "one",     "unit",
+                                      "key",    "huge",   "tiny",   "large",  "small",   "bell",
+                                      "wide",   "below",  "twins",  "alike",  "mixed",   "rise",
+                                      "holes",  "needle", "steep",  "normal", "uniform", "faint"};
 _Static_assert(sizeof recipes / sizeof *recipes == ATTEST_RECIPES, "a name for each recipe");
 static const char *const masks[] = {"random", "sparse",       "single",     "triangle",
                                     "head",   "none-visible", "all-visible"};

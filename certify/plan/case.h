@@ -24,6 +24,7 @@ typedef enum attest_layout {
     ATTEST_LAYOUT_PADDED,    /* gaps after each row and each head */
     ATTEST_LAYOUT_BROADCAST, /* K, V and masks repeat along the batch: stride 0 */
     ATTEST_LAYOUT_SPREAD,    /* elements of a row two apart */
+    ATTEST_LAYOUT_MIXED,     /* each tensor its own: any order of its axes but the last, gaps */
     ATTEST_LAYOUT_HUGE,      /* one axis of one tensor strides past 2^31: attest_huge says which */
     ATTEST_LAYOUTS
 } attest_layout;
@@ -60,6 +61,10 @@ typedef enum attest_recipe {
     ATTEST_RECIPE_NEEDLE, /* bell; each row of q points at one key, often beside an edge of what it
                              sees */
     ATTEST_RECIPE_STEEP,  /* bell; q so large that scores reach tens to thousands */
+    /* As people draw them for tests of their own. */
+    ATTEST_RECIPE_NORMAL,  /* normal, of variance 1, to 6 deviations */
+    ATTEST_RECIPE_UNIFORM, /* in [0, 1) */
+    ATTEST_RECIPE_FAINT,   /* normal, of deviation 1/50 */
     ATTEST_RECIPES
 } attest_recipe;
 

@@ -63,13 +63,14 @@ typedef struct regime {
 } regime;
 
 static const regime regimes[] = {
-    {ATTEST_RECIPE_BELL, ATTEST_RECIPE_BELL},   {ATTEST_RECIPE_WIDE, ATTEST_RECIPE_WIDE},
-    {ATTEST_RECIPE_BELOW, ATTEST_RECIPE_BELL},  {ATTEST_RECIPE_TWINS, ATTEST_RECIPE_BELL},
-    {ATTEST_RECIPE_ALIKE, ATTEST_RECIPE_WIDE},  {ATTEST_RECIPE_MIXED, ATTEST_RECIPE_MIXED},
-    {ATTEST_RECIPE_RISE, ATTEST_RECIPE_BELL},   {ATTEST_RECIPE_COARSE, ATTEST_RECIPE_COARSE},
-    {ATTEST_RECIPE_PEAKED, ATTEST_RECIPE_FINE}, {ATTEST_RECIPE_HOLES, ATTEST_RECIPE_BELL},
-    {ATTEST_RECIPE_BELL, ATTEST_RECIPE_HOLES},  {ATTEST_RECIPE_NEEDLE, ATTEST_RECIPE_BELL},
-    {ATTEST_RECIPE_STEEP, ATTEST_RECIPE_WIDE},
+    {ATTEST_RECIPE_BELL, ATTEST_RECIPE_BELL},       {ATTEST_RECIPE_WIDE, ATTEST_RECIPE_WIDE},
+    {ATTEST_RECIPE_BELOW, ATTEST_RECIPE_BELL},      {ATTEST_RECIPE_TWINS, ATTEST_RECIPE_BELL},
+    {ATTEST_RECIPE_ALIKE, ATTEST_RECIPE_WIDE},      {ATTEST_RECIPE_MIXED, ATTEST_RECIPE_MIXED},
+    {ATTEST_RECIPE_RISE, ATTEST_RECIPE_BELL},       {ATTEST_RECIPE_COARSE, ATTEST_RECIPE_COARSE},
+    {ATTEST_RECIPE_PEAKED, ATTEST_RECIPE_FINE},     {ATTEST_RECIPE_HOLES, ATTEST_RECIPE_BELL},
+    {ATTEST_RECIPE_BELL, ATTEST_RECIPE_HOLES},      {ATTEST_RECIPE_NEEDLE, ATTEST_RECIPE_BELL},
+    {ATTEST_RECIPE_STEEP, ATTEST_RECIPE_WIDE},      {ATTEST_RECIPE_NORMAL, ATTEST_RECIPE_NORMAL},
+    {ATTEST_RECIPE_UNIFORM, ATTEST_RECIPE_UNIFORM}, {ATTEST_RECIPE_FAINT, ATTEST_RECIPE_FAINT},
 };
 enum { REGIMES = sizeof regimes / sizeof *regimes };
 static const int64_t thread_counts[] = {1, 2, 3, 4, 8, 5, 6, 7, 16};
@@ -216,6 +217,31 @@ static void draw_freely(attest_draws *draws, double most, double dear, attest_ca
         *size_field(c, f) = wanted <= left ? wanted
                             : low <= left  ? draw_size(draws, low, left)
                                            : draw_size(draws, 1, left);
+    }
+    *c = with_heads(*c);
+}
+
+/* Head sizes for which kernels have a path of their own, a few heads, and several tiles of queries
+ * and of keys at once, half of the time as many of each. */
+static void draw_usual(attest_draws *draws, double most, attest_case *c) {
+    static const int64_t head_sizes[] = {64, 128, 64, 128, 32, 80, 96, 256},
+                         groups[] = {1, 1, 2, 4};
+    enum { LEAST_SIDE = 16, MOST_SIDE = 1024 };
+    c->head_size = c->value_size = head_sizes[attest_draw_below(draws, 8)];
+    if (c->head_size == 128 && attest_draw_below(draws, 4) == 0) {
+        c->head_size = 192;
+    }
+    c->batch = 1 + attest_draw_below(draws, 2);
+    c->kv_heads = 1 + attest_draw_below(draws, 2);
+    c->q_heads = groups[attest_draw_below(draws, 4)];
+    int64_t side = MOST_SIDE;
+    for (c->queries = c->keys = side; side > LEAST_SIDE && !affordable(c, most);) {
+        side = side * 7 / 8;
+        c->queries = c->keys = side;
+    }
+    if (attest_draw_below(draws, 2) == 0) {
+        c->queries = draw_size(draws, side / 4, side);
+        c->keys = draw_size(draws, side / 2, 2 * side);
     }
     *c = with_heads(*c);
 }
@@ -436,6 +462,8 @@ static double add_row(attest_plan *plan, const int *row, double most, double dea
     set_kinds(&c, row);
     if (dear == 0) {
         draw_in_bands(draws, row, most, &c);
+    } else if (attest_draw_below(draws, 6) == 0) {
+        draw_usual(draws, most > dear / 2 ? most : dear / 2, &c);
     } else {
         draw_freely(draws, most, dear, &c);
     }

@@ -46,6 +46,16 @@ static double real_of(uint64_t bits, double low, double high) {
     return low + (high - low) * (double)(bits >> 11) * 0x1p-53;
 }
 
+/* Twelve uniform numbers less their mean: about normal, of variance 1. */
+static double normal_of(uint64_t bits) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        bits = i % 3 == 0 ? attest_mix(bits) : bits >> 21;
+        sum += (double)(bits & 0x1fffff) * 0x1p-21;
+    }
+    return sum;
+}
+
 static int64_t below(uint64_t bits, int64_t bound) { return (int64_t)(bits >> 1) % bound; }
 
 /* ---------------------------------------------------------------- keys that rows look for ---- */
@@ -150,6 +160,12 @@ static double value_of(attest_recipe recipe, const attest_tensor *t, const attes
         return in_k   ? ldexp(value, denormal_exponent(t->dtype))
                : in_q ? ldexp(value, lifting_exponent(t->dtype))
                       : value;
+    case ATTEST_RECIPE_NORMAL:
+        return normal_of(bits);
+    case ATTEST_RECIPE_UNIFORM:
+        return real_of(bits, 0, 1);
+    case ATTEST_RECIPE_FAINT:
+        return normal_of(bits) / 50;
     case ATTEST_RECIPE_STEEP:
         return in_q ? value * exp2(real_of(attest_mix(c->seed), 2, 13)) : value;
     default:

@@ -239,8 +239,8 @@ static size_t rows_of(attest_plan *plan, const attest_space *space, int round, i
                                  [SINKS] = 2,
                                  [ALIBI] = 3,
                                  [LSE] = 2,
-                                 [LAYOUT] =
-                                     ATTEST_LAYOUT_HUGE, /* that one has a check of its own */
+                                 [LAYOUT] = ATTEST_LAYOUT_MIXED, /* those from here on have cases of
+                                                             their own */
                                  [TYPES] = 7,
                                  [HEADS] = 6,
                                  [BATCH] = 3,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
 #include "certify/report/html_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "certify/plan/names.h"
 #include "certify/report/escape.h"
+#include "certify/report/report_tried.h"
 #include "certify/worker/protection.h"
 
 void attest_html_row(FILE *out, const char *term, const char *text) {
@@ -169,44 +172,6 @@ void attest_html_conventions(FILE *out, const attest_report *r) {
     fprintf(out, "</dl>\n");
 }
 
-static void tried_options(FILE *out, const attest_report *r) {
-    int64_t with[64] = {0}, types[8] = {0};
-    for (size_t i = 0; i < r->count; i++) {
-        char why[ATTEST_MESSAGE_BYTES];
-        attest_case c;
-        if (r->entries[i].result.verdict == ATTEST_NOT_RUN ||
-            !attest_case_parse(&c, r->entries[i].line, why)) {
-            continue;
-        }
-        for (int bit = 0; attest_feature_table[bit] != NULL; bit++) {
-            with[bit] += (int64_t)(c.features >> bit & 1);
-        }
-        types[c.q_type & 7]++;
-    }
-    fprintf(out, "<dt>options tried</dt><dd>");
-    for (int bit = 0; attest_feature_table[bit] != NULL; bit++) {
-        if (with[bit] > 0) {
-            fprintf(out, "%s (%lld) ", attest_feature_table[bit], (long long)with[bit]);
-        }
-    }
-    fprintf(out, "</dd>\n<dt>options not tried</dt><dd>");
-    for (int bit = 0; attest_feature_table[bit] != NULL; bit++) {
-        if (with[bit] == 0) {
-            fprintf(out, "%s%s ", attest_feature_table[bit],
-                    r->kernel.features >> bit & 1 ? "" : " (not declared)");
-        }
-    }
-    fprintf(out, "</dd>\n<dt>types of q</dt><dd>");
-    for (attest_dtype t = ATTEST_F32; t <= ATTEST_BF16; t++) {
-        if (types[t] > 0) {
-            fprintf(out, "%s (%lld) ", attest_dtype_name(t), (long long)types[t]);
-        } else {
-            fprintf(out, "not %s ", attest_dtype_name(t));
-        }
-    }
-    fprintf(out, "</dd>\n");
-}
-
 void attest_html_tried(FILE *out, const attest_report *r, const attest_certificate *c) {
     fprintf(out, "<h2 id=\"tried\">What was tried, and what not</h2>\n<dl>\n");
     fprintf(out, "<dt>suite</dt><dd>attest %s, ABI %u, specification %s</dd>\n",
@@ -225,7 +190,6 @@ void attest_html_tried(FILE *out, const attest_report *r, const attest_certifica
                 attest_protection_name(k));
     }
     fprintf(out, "</dd>\n");
-    tried_options(out, r);
     for (int i = 0; i < r->waiver_count; i++) {
         const attest_waiver *w = &r->waivers[i];
         fprintf(out, "<dt>waiver</dt><dd class=\"%s\">",
@@ -248,6 +212,18 @@ void attest_html_tried(FILE *out, const attest_report *r, const attest_certifica
     }
     fprintf(out, "%s (%lld probes)</dd>\n</dl>\n", r->boundaries.count ? "" : "none",
             (long long)r->boundaries.probes);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *words = open_memstream(&text, &size);
+    if (words != NULL) {
+        attest_tried_text(words, r);
+        if (fclose(words) == 0) {
+            fprintf(out, "<pre class=\"words\" tabindex=\"0\">");
+            attest_put_xml(out, text);
+            fprintf(out, "</pre>\n");
+        }
+        free(text);
+    }
 }
 
 void attest_html_cases(FILE *out) {

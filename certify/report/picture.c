@@ -42,6 +42,18 @@ static const char *as_ratio(const attest_map *m, int row, int column) {
                            : "r4";
 }
 
+/* Lines between the cells. */
+static void rules(FILE *out, int rows, int columns, int size) {
+    fprintf(out, "<path class=\"rules\" d=\"");
+    for (int row = 1; row < rows; row++) {
+        fprintf(out, "M0 %dH%d", row * size, columns * size);
+    }
+    for (int column = 1; column < columns; column++) {
+        fprintf(out, "M%d 0V%d", column * size, rows * size);
+    }
+    fprintf(out, "\"/>");
+}
+
 static void grid(FILE *out, const attest_map *m, int columns, cell_class *class_of,
                  const char *caption) {
     const int size = cell_size(m->rows, columns);
@@ -59,10 +71,12 @@ static void grid(FILE *out, const attest_map *m, int columns, cell_class *class_
                 end++;
             }
             fprintf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", name,
-                    column * size, row * size, (end - column) * size - (size > 6),
-                    size - (size > 6));
+                    column * size, row * size, (end - column) * size, size);
             column = end;
         }
+    }
+    if (size > 6) {
+        rules(out, m->rows, columns, size);
     }
     fprintf(out, "</svg><figcaption>%s</figcaption></figure>\n", caption);
 }

@@ -7,6 +7,7 @@
 #include "certify/plan/names.h"
 #include "certify/report/escape.h"
 #include "certify/report/html_parts.h"
+#include "certify/report/replay_line.h"
 #include "certify/report/views.h"
 #include "generated/page.inc"
 
@@ -121,9 +122,8 @@ static void cause(FILE *out, const attest_report *r, int number) {
     values(out, &e->result);
     fprintf(out, "<dt>case</dt><dd><code>");
     attest_put_xml(out, e->line);
-    fprintf(out, "</code></dd>\n<dt>again</dt><dd><code>attest replay %s --level %s --seed %llu ",
-            e->id, r->level, (unsigned long long)r->seed);
-    attest_put_xml(out, r->target);
+    fprintf(out, "</code></dd>\n<dt>reproduce</dt><dd><code>");
+    attest_put_xml(out, attest_replay_line_of(r, e).text);
     fprintf(out, "</code></dd>\n</dl>\n");
     for (int i = 0; e->exhibit != NULL && i < e->exhibit->map_count; i++) {
         attest_draw_map(out, &e->exhibit->maps[i], e->exhibit->mask_known);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "certify/report/escape.h"
+#include "certify/report/replay_line.h"
 #include "certify/report/views.h"
 
 static void test_case(FILE *out, const attest_report *report, const attest_entry *entry) {
@@ -20,9 +21,8 @@ static void test_case(FILE *out, const attest_report *report, const attest_entry
             fprintf(out, "expected %a, actual %a, radius %a\n", r->expected, r->actual, r->radius);
         }
         attest_put_xml(out, entry->line);
-        fprintf(out, "\nattest replay %s --level %s --seed %llu ", entry->id, report->level,
-                (unsigned long long)report->seed);
-        attest_put_xml(out, report->target);
+        fputc('\n', out);
+        attest_put_xml(out, attest_replay_line_of(report, entry).text);
         fprintf(out, "</%s>\n    ", tag);
     } else if (r->verdict != ATTEST_PASS) {
         fprintf(out, "\n      <skipped message=\"%s: ", attest_verdict_name(r->verdict));

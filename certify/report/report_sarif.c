@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "certify/report/replay_line.h"
 #include "certify/report/views.h"
 
 static json_t *text_of(const char *text) { return json_pack("{s:s}", "text", text); }
@@ -51,12 +52,10 @@ static json_t *result(const attest_report *r, const attest_cause *cause) {
     const attest_entry *e = &r->entries[cause->smallest];
     const attest_bug_class *suspected = attest_class_at(cause->suspicion.bug_class);
     const attest_requirement *rule = attest_requirement_at(cause->requirement);
-    char text[2048];
-    snprintf(text, sizeof text,
-             "%s%s%lld cases. %.500s. Smallest: %s. attest replay %s --level %s --seed %llu",
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s%lld cases. %.500s. Smallest: %s. %s",
              suspected != NULL ? suspected->title : "", suspected != NULL ? "; " : "",
-             (long long)cause->cases, e->result.what, e->line, e->id, r->level,
-             (unsigned long long)r->seed);
+             (long long)cause->cases, e->result.what, e->line, attest_replay_line_of(r, e).text);
     json_t *o = json_pack("{s:s,s:o,s:[o],s:{s:s},s:{s:s,s:s,s:I}}", "level", "error", "message",
                           text_of(text), "locations", location(r, e), "partialFingerprints",
                           "attestCase/v1", e->id, "properties", "case", e->line, "requirements",

@@ -2,11 +2,13 @@
 #include <string.h>
 
 #include "certify/plan/names.h"
+#include "certify/report/fold.h"
 #include "certify/report/print.h"
+#include "certify/report/replay_line.h"
 #include "certify/report/report_tried.h"
+#include "certify/report/tally.h"
 #include "certify/result/varies.h"
 #include "certify/worker/protection.h"
-#include "certify/report/tally.h"
 
 static const char *paint(const attest_style *style, attest_verdict v) {
     const char *bad = attest_verdict_is_bad(v) ? "\033[31m" : "\033[33m";
@@ -15,30 +17,12 @@ static const char *paint(const attest_style *style, attest_verdict v) {
 
 static const char *plain(const attest_style *style) { return style->color ? "\033[0m" : ""; }
 
-/* A text that begins in a column; what is wider than the terminal goes on below, indented. */
-static void flow(FILE *out, const attest_style *style, int column, int indent, const char *text) {
-    enum { NARROWEST = 40 };
-    while (style->width > NARROWEST && column + (int)strlen(text) > style->width) {
-        int end = style->width - column;
-        while (end > 0 && text[end] != ' ') {
-            end--;
-        }
-        end = end > 0 ? end : style->width - column;
-        fprintf(out, "%.*s\n%*s", end, text, indent, "");
-        text += end + (text[end] == ' ');
-        column = indent;
-    }
-    fprintf(out, "%s\n", text);
-}
-
 /* A name and a text. */
-static void field(FILE *out, const attest_style *style, const char *name, const char *text) {
-    enum { INDENT = 15 };
-    fprintf(out, "  %-13s", name);
-    flow(out, style, INDENT, INDENT, text);
+static void field(FILE *out, const char *name, const char *text) {
+    fprintf(out, "  %-13s%s\n", name, text);
 }
 
-static void place(FILE *out, const attest_style *style, const attest_result *r) {
+static void place(FILE *out, const attest_result *r) {
     char text[160];
     int used = snprintf(text, sizeof text, "%s[%lld,%lld,%lld", r->in_lse ? "lse" : "o",
                         (long long)r->place[0], (long long)r->place[1], (long long)r->place[2]);
@@ -46,29 +30,29 @@ static void place(FILE *out, const attest_style *style, const attest_result *r) 
         used += snprintf(text + used, sizeof text - (size_t)used, ",%lld", (long long)r->place[3]);
     }
     snprintf(text + used, sizeof text - (size_t)used, "]");
-    field(out, style, "place", text);
+    field(out, "place", text);
     snprintf(text, sizeof text, "%-24a (%.9g)", r->expected, r->expected);
-    field(out, style, "expected", text);
+    field(out, "expected", text);
     snprintf(text, sizeof text, "%-24a (%.9g)", r->actual, r->actual);
-    field(out, style, "actual", text);
+    field(out, "actual", text);
     if (r->radius > 0) {
         snprintf(text, sizeof text, "%-24a (error is %.3g times that)", r->radius, r->worst);
-        field(out, style, "radius", text);
+        field(out, "radius", text);
     }
 }
 
-void attest_failure_text(FILE *out, const attest_report *report, const attest_entry *entry,
-                         const attest_style *style) {
+static void failure(FILE *out, const attest_report *report, const attest_entry *entry,
+                    const attest_style *style) {
     const attest_result *r = &entry->result;
     const attest_requirement *broken = attest_requirement_at(r->broken);
     char text[ATTEST_LINE_BYTES + 640];
     fprintf(out, "%s%s%s %s %s\n", paint(style, r->verdict), attest_verdict_name(r->verdict),
             plain(style), entry->id, entry->check);
-    field(out, style, "what", r->what);
+    field(out, "what", r->what);
     if (broken != NULL) {
         snprintf(text, sizeof text, "%s %s (attest explain %s)", broken->id, broken->title,
                  broken->id);
-        field(out, style, "requirement", text);
+        field(out, "requirement", text);
     }
     if (r->explanation.text[0]) {
         char ids[128];
@@ -81,10 +65,10 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
                                        : snprintf(text, sizeof text, "%d, %s%s", r->bug_class,
                                                   known->title, r->label[0] ? " " : "");
         snprintf(text + used, sizeof text - (size_t)used, r->label[0] ? "(%s)" : "%s", r->label);
-        field(out, style, "class", text);
+        field(out, "class", text);
     }
     if (r->has_value) {
-        place(out, style, r);
+        place(out, r);
     }
     if (r->picture != NULL) {
         for (const char *line = r->picture; *line != '\0';) {
@@ -93,21 +77,16 @@ void attest_failure_text(FILE *out, const attest_report *report, const attest_en
             line += length + (line[length] == '\n');
         }
     }
-    field(out, style, "case", entry->line);
-    if (report->level[0] == '\0') { /* of no plan, so no plan has its id */
-        fprintf(out, "  %-13sattest replay '%s'", "reproduce", entry->line);
-    } else {
-        fprintf(out, "  %-13sattest replay %s --level %s --seed %llu", "reproduce", entry->id,
-                report->level, (unsigned long long)report->seed);
-    }
-    /* What the caller chose is no part of the case. */
-    if (strcmp(report->profile, report->kernel.profile) != 0) {
-        fprintf(out, " --profile '%s'", report->profile);
-    }
-    if (strcmp(report->model, report->kernel.model) != 0) {
-        fprintf(out, " --model '%s'", report->model);
-    }
-    fprintf(out, " '%s'\n", report->target);
+    field(out, "case", entry->line);
+    field(out, "reproduce", attest_replay_line_of(report, entry).text);
+}
+
+void attest_failure_text(FILE *out, const attest_report *report, const attest_entry *entry,
+                         const attest_style *style) {
+    attest_fold fold;
+    FILE *file = attest_fold_begin(&fold, out, style->width);
+    failure(file, report, entry, style);
+    attest_fold_end(&fold, file);
 }
 
 /* The smallest case of each cause. */
@@ -116,17 +95,17 @@ static void failures(FILE *out, const attest_report *report, const attest_style 
     for (int i = 0; i < report->cause_count && i < MOST; i++) {
         const attest_cause *cause = &report->causes[i];
         const attest_bug_class *known = attest_class_at(cause->suspicion.bug_class);
-        fprintf(out, "\ndefect %d of %d, %lld cases", i + 1, report->cause_count,
-                (long long)cause->cases);
+        fprintf(out, "\ndefect %d of %d, %lld case%s", i + 1, report->cause_count,
+                (long long)cause->cases, cause->cases == 1 ? "" : "s");
         fprintf(out, known != NULL ? ": class %d, %s\n" : "\n", cause->suspicion.bug_class,
                 known != NULL ? known->title : "");
         if (cause->needs[0]) {
-            field(out, style, "all have", cause->needs);
+            field(out, "all have", cause->needs);
         }
         if (cause->broken[0]) {
-            field(out, style, "breaks", cause->broken);
+            field(out, "breaks", cause->broken);
         }
-        attest_failure_text(out, report, &report->entries[cause->smallest], style);
+        failure(out, report, &report->entries[cause->smallest], style);
     }
     if (report->cause_count > MOST) {
         fprintf(out, "\n... and %d more defects (--html and --json have them all)\n",
@@ -135,11 +114,11 @@ static void failures(FILE *out, const attest_report *report, const attest_style 
 }
 
 static void group_table(FILE *out, const attest_certificate *c) {
-    fprintf(out, "\n%-6s%-16s%12s%8s%8s%13s%10s%9s\n", "group", "", "requirements", "passed",
+    fprintf(out, "\n%-6s%-15s%12s%8s%8s%13s%9s%8s\n", "group", "", "requirements", "passed",
             "failed", "in question", "no pass", "not run");
     for (int n = 0; n < ATTEST_GROUPS; n++) {
         const attest_group g = attest_group_of(c, n);
-        fprintf(out, "%-6s%-16s%12d%8d%8d%13d%10d%9d\n", g.prefix, g.meaning, g.total, g.passed,
+        fprintf(out, "%-6s%-15s%12d%8d%8d%13d%9d%8d\n", g.prefix, g.meaning, g.total, g.passed,
                 g.failed, g.doubted, g.without, g.absent);
     }
 }
@@ -214,7 +193,11 @@ static void declared(FILE *out, const attest_kernel_info *k) {
     static const char *const rungs[] = {"none", "finite", "extreme", "bad keys", "full"};
     char features[256];
     attest_feature_names(k->features, features, sizeof features);
-    fprintf(out, "capabilities %s; types", features);
+    fprintf(out, "capabilities ");
+    for (const char *at = features; *at != '\0'; at++) {
+        fputs(*at == ',' ? ", " : (const char[]){*at, '\0'}, out);
+    }
+    fprintf(out, "; types");
     for (attest_dtype t = ATTEST_F32; t <= ATTEST_BF16; t++) {
         if (k->dtypes >> t & 1) {
             fprintf(out, " %s", attest_dtype_name(t));
@@ -278,13 +261,11 @@ static void decorator(FILE *out, const attest_kernel_info *k) {
     fprintf(out, "%s)\n", k->finite_only ? ", finite_only=True" : "");
 }
 
-static void suspicions(FILE *out, const attest_report *r, const attest_style *style) {
+static void suspicions(FILE *out, const attest_report *r) {
     for (int i = 0; i < r->suspicions; i++) {
         const attest_suspicion *s = &r->diagnosis[i];
-        char text[512];
-        snprintf(text, sizeof text, "%s: class %d, %s; %s", i == 0 ? "most likely" : "or",
-                 s->bug_class, attest_class_at(s->bug_class)->title, s->why);
-        flow(out, style, 0, 4, text);
+        fprintf(out, "%s: class %d, %s; %s\n", i == 0 ? "most likely" : "or", s->bug_class,
+                attest_class_at(s->bug_class)->title, s->why);
     }
 }
 
@@ -337,11 +318,11 @@ static void not_reached(FILE *out, const attest_report *report) {
     fputs(separator[0] == ',' ? "\n" : "", out);
 }
 
-void attest_report_text(FILE *out, const attest_report *report, const attest_certificate *c,
-                        const attest_style *style) {
+static void whole(FILE *out, const attest_report *report, const attest_certificate *c,
+                  const attest_style *style) {
     fputc('\n', out);
     verdict(out, c, style);
-    suspicions(out, report, style);
+    suspicions(out, report);
     failures(out, report, style);
     if (report->count > 0) {
         group_table(out, c);
@@ -366,6 +347,14 @@ void attest_report_text(FILE *out, const attest_report *report, const attest_cer
         attest_tried_text(out, report);
     }
     certificate(out, report);
-    suspicions(out, report, style);
+    suspicions(out, report);
     verdict(out, c, style);
+}
+
+void attest_report_text(FILE *out, const attest_report *report, const attest_certificate *c,
+                        const attest_style *style) {
+    attest_fold fold;
+    FILE *file = attest_fold_begin(&fold, out, style->width);
+    whole(file, report, c, style);
+    attest_fold_end(&fold, file);
 }

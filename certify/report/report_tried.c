@@ -24,7 +24,7 @@ static void sizes_text(FILE *out, const attest_tried *tried) {
         fprintf(out, "%s%s to %lld", s > 0 ? ", " : "tried ", attest_size_names[s],
                 (long long)tried->largest[s]);
     }
-    fprintf(out, "; 2^%d multiplications a call\n      threads",
+    fprintf(out, "; 2^%d multiplications a call\n  threads",
             tried->work > 0 ? 63 - __builtin_clzll((unsigned long long)tried->work) : 0);
     for (int n = 0; n < 63; n++) {
         if (tried->threads >> n & 1) {
@@ -62,7 +62,7 @@ static int list_text(FILE *out, const char *before, const attest_tried *tried, i
             found = 1;
         }
     }
-    separator = found ? "; shapes of " : had ? "      shapes of " : "not tried: shapes of ";
+    separator = found ? "; shapes of " : had ? "  shapes of " : "not tried: shapes of ";
     int64_t n = 1;
     int all = 0;
     for (const char *name; (name = next_model(tried, &n, &all)) != NULL;) {
@@ -93,7 +93,7 @@ void attest_tried_text(FILE *out, const attest_report *report) {
     }
     fputc('\n', out);
     sizes_text(out, &tried);
-    fputs(list_text(out, "      options (passed cases) ", &tried, 1) ? "\n" : "", out);
+    fputs(list_text(out, "  options (passed cases) ", &tried, 1) ? "\n" : "", out);
     const int missing = list_text(out, "not tried: ", &tried, 0);
     for (int type = (int)ATTEST_F32, first = 1; is_type(type); type++) {
         if (!(tried.types >> type & 1)) {

@@ -13,9 +13,10 @@ const char *const attest_size_names[ATTEST_SIZES] = {
 };
 
 const char *const attest_layout_names[ATTEST_LAYOUTS] = {
-    [ATTEST_LAYOUT_DENSE] = "dense",   [ATTEST_LAYOUT_TOKENS] = "tokens",
-    [ATTEST_LAYOUT_PADDED] = "padded", [ATTEST_LAYOUT_BROADCAST] = "broadcast",
-    [ATTEST_LAYOUT_SPREAD] = "spread", [ATTEST_LAYOUT_HUGE] = "huge strides",
+    [ATTEST_LAYOUT_DENSE] = "dense",       [ATTEST_LAYOUT_TOKENS] = "tokens",
+    [ATTEST_LAYOUT_PADDED] = "padded",     [ATTEST_LAYOUT_BROADCAST] = "broadcast",
+    [ATTEST_LAYOUT_SPREAD] = "spread",     [ATTEST_LAYOUT_MIXED] = "mixed",
+    [ATTEST_LAYOUT_HUGE] = "huge strides",
 };
 
 static void take(attest_tried *tried, const attest_case *c) {

@@ -139,7 +139,7 @@ static void fill(attest_workbench *bench, int all) {
 }
 
 /* The first columns of the first row, and whatever is not like them. */
-static uint64_t look(const attest_kept *kept, int64_t columns) {
+static uint64_t digest_of(const attest_kept *kept, int64_t columns) {
     uint64_t hash = kept->lse_count > 0 ? kept->lse[0] : 0;
     for (int64_t i = 0; i < kept->o_count; i++) {
         if (i < SIZE || kept->o[i] != kept->o[i % columns % SIZE]) {
@@ -172,7 +172,7 @@ static uint64_t probe(prober *p, attest_axis axis, int64_t length) {
         p->hopeless = 1;
     } else if (fine && bench->outcome.status == ATTEST_OK) {
         attest_kept kept = attest_keep(bench);
-        seen = kept.o ? look(&kept, bench->normal.value_size) | 4 : REFUSED;
+        seen = kept.o ? digest_of(&kept, bench->normal.value_size) | 4 : REFUSED;
         attest_kept_free(&kept);
     }
     attest_result_free(&result);

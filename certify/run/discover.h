@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * discover.h - looks for the lengths at which a kernel changes its ways, before anything is
+ * discover.h - looks for the lengths at which a kernel takes another path, before anything is
  * planned. It judges nothing: it calls the kernel on problems whose right answer is one and the
  * same number in every element and at every length, and notes where bits, status or survival
  * change. It depends on the level and the kernel alone, so each shard, job and seed finds the same.

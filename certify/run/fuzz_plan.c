@@ -73,8 +73,9 @@ static void draw_options(attest_draws *draws, attest_case *c) {
     }
     if (c->layout != ATTEST_LAYOUT_BROADCAST && (which & 6) == 2) {
         static const int64_t layouts[] = {ATTEST_LAYOUT_DENSE, ATTEST_LAYOUT_TOKENS,
-                                          ATTEST_LAYOUT_PADDED, ATTEST_LAYOUT_SPREAD};
-        c->layout = layouts[attest_draw_below(draws, 4)];
+                                          ATTEST_LAYOUT_PADDED, ATTEST_LAYOUT_SPREAD,
+                                          ATTEST_LAYOUT_MIXED};
+        c->layout = layouts[attest_draw_below(draws, 5)];
     }
     if (c->threads > 1) {
         c->threads = 2 + attest_draw_below(draws, 7);

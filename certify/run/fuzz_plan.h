@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_plan.h - cases without end, for `attest fuzz`: those of a level, with sizes, heads, windows
- * and data drawn anew, near the lengths at which the kernel changes its ways and around the cases
+ * and data drawn anew, near the lengths at which the kernel takes another path and around the cases
  * that came closest to failing.
  */
 #ifndef ATTEST_FUZZ_PLAN_H

@@ -110,9 +110,9 @@ static void freshen(work *w, attest_workbench *bench) {
 }
 
 static void run_some(work *w, attest_workbench *bench) {
-    size_t turn;
-    while (may_go_on(w) && (turn = atomic_fetch_add(&w->next, 1)) < w->count) {
-        const size_t i = w->order[turn];
+    size_t place;
+    while (may_go_on(w) && (place = atomic_fetch_add(&w->next, 1)) < w->count) {
+        const size_t i = w->order[place];
         attest_entry *entry = &w->report->entries[i];
         bench->tape = w->setup->tape;
         bench->number = i;
@@ -164,10 +164,10 @@ static int take_turns(work *w) {
         }
     }
     start[checks] = w->count;
-    for (size_t turn = 0; placed < w->count; turn++) {
+    for (size_t round = 0; placed < w->count; round++) {
         for (size_t k = 0; k < checks; k++) {
-            if (start[k] + turn < start[k + 1]) {
-                w->order[placed++] = start[k] + turn;
+            if (start[k] + round < start[k + 1]) {
+                w->order[placed++] = start[k] + round;
             }
         }
     }

@@ -3,11 +3,27 @@
 #include "certify/worker/landlock.h"
 
 #include <fcntl.h>
-#include <linux/landlock.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#if __has_include(<linux/landlock.h>)
+#include <linux/landlock.h>
+#else /* headers of before Linux 5.13; the program may run on a newer one */
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule 445
+#define SYS_landlock_restrict_self 446
+#define LANDLOCK_RULE_PATH_BENEATH 1
+#define LANDLOCK_ACCESS_FS_EXECUTE (UINT64_C(1) << 0)
+#define LANDLOCK_ACCESS_FS_WRITE_FILE (UINT64_C(1) << 1)
+#define LANDLOCK_ACCESS_FS_READ_FILE (UINT64_C(1) << 2)
+#define LANDLOCK_ACCESS_FS_READ_DIR (UINT64_C(1) << 3)
+struct landlock_path_beneath_attr {
+    uint64_t allowed_access;
+    int32_t parent_fd;
+} __attribute__((packed));
+#endif
 
 /* The attributes as of Landlock 6; older headers lack the later fields. */
 typedef struct attributes {
@@ -80,13 +96,14 @@ static int make_ruleset(attributes *handled) {
 }
 
 /* Where shared objects live, and what run-time systems ask about the machine. Not /proc: a kernel
- * has no business in other processes. Not /dev/shm: what lies there outlives the kernel. */
+ * has no business in other processes. Not /dev/shm: what lies there outlives the kernel. Not
+ * /dev/zero: mapped, it is shared memory that no limit counts. */
 static const char system_files[] =
     "/lib\n/lib32\n/lib64\n/libx32\n/usr\n/opt\n/nix/store\n/gnu/store\n/etc/ld.so.cache\n"
     "/etc/ld.so.preload\n/etc/localtime\n/etc/passwd\n/etc/group\n/etc/nsswitch.conf\n"
     "/sys/devices/system/cpu\n/sys/devices/system/node\n/sys/kernel/mm/transparent_hugepage\n"
     "/proc/self\n/proc/cpuinfo\n/proc/meminfo\n/proc/stat\n/proc/version\n"
-    "/proc/sys/vm/overcommit_memory\n/dev/urandom\n/dev/random\n/dev/zero";
+    "/proc/sys/vm/overcommit_memory\n/dev/urandom\n/dev/random";
 
 int attest_landlock(const char *readable, const char *temporary) {
     attributes handled;

@@ -26,7 +26,8 @@ static int limit(int resource, uint64_t value) {
 }
 
 /* RLIMIT_DATA counts private writable pages, so it bounds what a kernel allocates without counting
- * the sparse windows on the tensors. The filter refuses memory that it does not count. */
+ * the sparse windows on the tensors. The filter refuses memory that it does not count; a pipe or a
+ * pair of sockets has a buffer of its own, hence few descriptors. */
 static int set_limits(const attest_sandbox *sandbox) {
 #if defined(__SANITIZE_ADDRESS__) /* its shadow of all memory counts as data */
     const uint64_t data = RLIM_INFINITY;
@@ -34,7 +35,7 @@ static int set_limits(const attest_sandbox *sandbox) {
     const uint64_t data = sandbox->memory_bytes;
 #endif
     return limit(RLIMIT_DATA, data) && limit(RLIMIT_CORE, 0) &&
-           limit(RLIMIT_NOFILE, sandbox->strict ? 64 : 1024) &&
+           limit(RLIMIT_NOFILE, sandbox->strict ? 64 : 256) &&
            limit(RLIMIT_FSIZE, UINT64_C(1) << 26) && limit(RLIMIT_MEMLOCK, 0) &&
            limit(RLIMIT_STACK, UINT64_C(8) << 20);
 }

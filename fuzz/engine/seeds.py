@@ -139,11 +139,12 @@ def argument_seeds():
     yield b"--call-time=2\n--memory\n64\n--validate\n--quiet\n--gate\n--profile\nattest\n--model=f32-strict"
     files = "junit html sarif markdown badge bundle sign statement output waivers json"
     yield "\n".join(f"--{name}=x" for name in files.split()).encode()
-    yield b"--key=" + b"0" * 64 + b"\n--read=/usr\n--env=HOME\n--load-time=9\n--budget=2m\n--cases=3\n--first-failure"
-    yield b"--profile=onnx-attention-24\n--sandbox=relaxed\n--level=exhaustive\n--budget\n1.5h"
+    yield b"--key=" + b"0" * 64 + b"\n--read=/usr\n--env=HOME\n--load-time=9"
+    yield b"--budget=2m\n--cases=3\n--first-failure"
+    yield b"--profile=onnx-24\n--sandbox=relaxed\n--level=exhaustive\n--budget\n1.5h"
     for wrong in ("level=fast", "seed=-1", "shard=3/2", "time=0", "cases=0", "jobs=0", "sandbox=none",
                   "key=12", "require=half", "call-time=x", "load-time=1e9", "budget=5d", "memory=1",
-                  "read=", "env=A=B", "only=poisn", "skip=NUM-99", "nothing=1", "profile"):
+                  "read=", "env=A=B", "only=poisn", "skip=NUM-0", "nothing=1", "profile"):
         yield f"k.so\n--{wrong}".encode()
     yield b"\n".join([b"--read=/a"] * 33)
     yield b"\n".join([b"word"] * 299)

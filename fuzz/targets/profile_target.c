@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A profile file, by path and by name: refused with a reason and no effect, or each field has one of its values. */
+/*
+ * A profile file, by path and by name: refused with a reason and no effect, or each field has one
+ * of its values.
+ */
 #include <string.h>
 
 #include "fuzz/core/fuzz_target.h"

@@ -4,7 +4,7 @@
 #define ATTN_CPU_H
 
 #if defined(__x86_64__)
-#if defined(__clang__) && __clang_major__ < 16
+#if defined(__clang__) ? __clang_major__ < 16 : __GNUC__ < 11
 #include <cpuid.h>
 static inline int attn_cpu_has_f16c(void) { /* this compiler does not know the name */
     unsigned a = 0, b = 0, c = 0, d = 0;

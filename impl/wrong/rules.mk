@@ -59,7 +59,7 @@ hostile_steps := nothing crash hang sleep_long exit_0 underscore_exit abort_ sta
   thread_bomb fork_bomb fill_shared close_all chatter talk_on_the_socket read_memory read_parent trace_parent \
   network delete_files write_file kill_parent signal_by_descriptor raise_signal stop_itself jump rounding flush_to_zero \
   write_input write_past_end read_past_end read_before_start write_gap success_without_writing zeros \
-  read_neighbour read_environment shared_memory growing_memory \
+  read_neighbour read_environment shared_memory growing_memory page_tables page_tables_by_steps \
   refuse_all ten_calls cache_by_pointer cache_by_content right_when_timed write_later
 hostile_constructors := construct_crash construct_hang construct_network construct_fork construct_delete construct_write
 hostile_broken := no_symbol wrong_version answer_null unprintable_name no_types profile_stdin profile_beside small_domain \

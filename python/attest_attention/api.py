@@ -99,6 +99,8 @@ def certify(function, level="quick", *, profile=None, budget=None, progress=True
                       progress)
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
+    # The file that it was sent in will be gone.
+    data["target"], text = sent.shown, text.replace(sent.target, sent.shown)
     kept = [word for name in ("--profile", "--model", "--call-time", "--load-time", "--memory")
             if name in words for word in (name, words[words.index(name) + 1])]
     return Report(data, text, sent.target, sent.words + kept, sent)

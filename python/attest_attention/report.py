@@ -51,7 +51,7 @@ class Failure:
 
     @property
     def inputs(self):
-        """Shrunk operands: "q", "k", "v", perhaps "mask" ..., arrays of the function's framework."""
+        """Shrunk operands: "q", "k", "v", perhaps "mask" ..., as arrays of NumPy (bfloat16 as float32)."""
         return self._shrink().inputs
 
     @property
@@ -76,7 +76,8 @@ class Failure:
 
 
 class Report:
-    """`data` is the whole of spec/report.schema.json."""
+    """`data` is the whole of spec/report.schema.json; `fingerprint` the conventions found, empty for a
+    run that was cut (only, skip, budget)."""
 
     def __init__(self, data, text, target, options, sent):
         self.data, self.text, self.target, self.options = data, text, target, options
@@ -88,8 +89,7 @@ class Report:
         self.requirements = dict(certificate["requirements"])
         self.seconds = data["seconds"]
         self.failures = [Failure(case, self) for case in data["cases"] if case["verdict"] in BAD]
-        self.fingerprint = None
-        self._html = None
+        self.fingerprint = {one["question"]: one["answer"] for one in data.get("conventions", [])}
 
     @property
     def verdict(self):
@@ -123,19 +123,22 @@ class Report:
         return declaration.text(said)
 
     def save(self, path):
-        """As JSON, HTML or text, by the ending of the name."""
+        """By the ending of the name: .html, .json, .md, .sarif, .svg (a badge), .txt, .xml (JUnit)."""
+        views = {".html": "--html", ".md": "--markdown", ".sarif": "--sarif", ".svg": "--badge",
+                 ".xml": "--junit"}
         ending = os.path.splitext(str(path))[1]
-        if ending not in (".json", ".html", ".txt"):
-            raise ValueError(f"{path}: a report is saved as .json, .html or .txt")
-        with open(path, "w", encoding="utf-8") as file:
-            if ending == ".json":
-                json.dump(self.data, file, indent=1)
-            elif ending == ".txt":
-                file.write(self.text)
-            else:
-                title = html.escape(self.data["kernel"]["name"])
-                file.write(f"<!DOCTYPE html><meta charset=utf-8><title>attest: {title}</title>"
-                           f"<body>{self._repr_html_()}</body>\n")
+        if ending in views:
+            with tempfile.TemporaryDirectory(prefix="attest-") as folder:
+                report = os.path.join(folder, "report.json")
+                self.save(report)
+                status, _, errors = program.run(["report", report, views[ending], os.fspath(path)])
+            if status == 2:
+                raise OSError(errors.strip())
+        elif ending in (".json", ".txt"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.text if ending == ".txt" else json.dumps(self.data, indent=1))
+        else:
+            raise ValueError(f"{path}: a report is saved as .json, .txt, {', '.join(views)}")
 
     def __str__(self):
         return self.text

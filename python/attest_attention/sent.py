@@ -17,7 +17,7 @@ class Sent:
         if isinstance(function, str):  # "./k.so", "builtin:naive", "py:module:function"
             if fields:
                 raise TypeError(f"{next(iter(fields))}= is for functions, not for {function!r}")
-            self.target = function
+            self.target = self.shown = function
             return
         if not callable(function):
             raise TypeError(f"{function!r} is neither a function nor the name of a target")
@@ -30,8 +30,17 @@ class Sent:
         with open(place, "wb") as file:
             pickle.dump({"path": [os.path.abspath(p) for p in sys.path],
                          "function": packed(function), "declaration": packed(fields)}, file)
-        self.target = f"py:{place}:{name}"
+        self.target, self.shown = f"py:{place}:{name}", shown(function)
         self.words = [word for folder in folders() for word in ("--read", folder)]
+
+
+def shown(function):
+    """As others would name it on the command line, where they could."""
+    name = getattr(function, "__qualname__", declaration.name_of(function))
+    module = getattr(function, "__module__", None) or "__main__"
+    if module == "__main__":
+        module = getattr(sys.modules["__main__"], "__file__", None) or module
+    return f"py:{module}:{name}"
 
 
 def folders():

@@ -11,6 +11,7 @@
 #include "reference/problem/convert.h"
 #include "reference/problem/normal.h"
 #include "spec/attest.h"
+#include "tests/support/splitmix.h"
 
 enum { CASE_BUFFERS = 12 };
 
@@ -21,18 +22,6 @@ typedef struct kernel_case {
     int buffers;
     uint64_t seed;
 } kernel_case;
-
-static uint64_t draw(uint64_t *state) { /* splitmix64 */
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static int64_t between(uint64_t *state, int64_t low, int64_t high) {
-    uint64_t span = (uint64_t)high - (uint64_t)low + 1; /* in uint64_t: it may pass INT64_MAX */
-    return (int64_t)((uint64_t)low + draw(state) % span);
-}
 
 static int one_in(uint64_t *state, int64_t n) { return between(state, 1, n) == 1; }
 

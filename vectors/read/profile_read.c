@@ -10,7 +10,7 @@ typedef struct field {
     const char *values[5]; /* in the order of the enumeration in profile.h */
 } field;
 
-static const field fields[] = {
+static const field fields[ATTEST_PROFILE_FIELDS] = {
     {"corner", {"top-left", "bottom-right", "bottom-right-with-lengths"}},
     {"window_form", {"not-defined", "w-keys", "left-w", "both-w"}},
     {"default_scale", {"rsqrt-d", "one", "required"}},
@@ -20,7 +20,37 @@ static const field fields[] = {
     {"empty_row", {"zero", "nan", "mean-of-all", "unspecified"}},
     {"mask_with_causal", {"and", "error", "mask-ignored", "causal-ignored"}},
 };
-#define FIELDS (sizeof fields / sizeof *fields)
+
+void attest_profile_numbers(const attn_profile *profile, int numbers[ATTEST_PROFILE_FIELDS]) {
+    const attn_profile p = *profile;
+    const int in_order[ATTEST_PROFILE_FIELDS] = {
+        (int)p.corner,   (int)p.window_form, (int)p.default_scale, (int)p.gqa_order,
+        (int)p.lse_base, (int)p.lse_empty,   (int)p.empty_row,     (int)p.mask_with_causal};
+    memcpy(numbers, in_order, sizeof in_order);
+}
+
+int attest_profile_of_numbers(attn_profile *profile, const int numbers[ATTEST_PROFILE_FIELDS]) {
+    for (int k = 0; k < ATTEST_PROFILE_FIELDS; k++) {
+        int count = 0;
+        while (fields[k].values[count]) {
+            count++;
+        }
+        if (numbers[k] < 0 || numbers[k] >= count) {
+            return -1;
+        }
+    }
+    *profile = (attn_profile){
+        .corner = (attn_corner)numbers[0],
+        .window_form = (attn_window_form)numbers[1],
+        .default_scale = (attn_default_scale)numbers[2],
+        .gqa_order = (attn_gqa_order)numbers[3],
+        .lse_base = (attn_lse_base)numbers[4],
+        .lse_empty = (attn_lse_empty)numbers[5],
+        .empty_row = (attn_empty_row)numbers[6],
+        .mask_with_causal = (attn_mask_with_causal)numbers[7],
+    };
+    return 0;
+}
 
 static int value_of(const json_t *root, const field *f) {
     const char *text = json_string_value(json_object_get(root, f->key));
@@ -35,16 +65,16 @@ static int value_of(const json_t *root, const field *f) {
 int attest_profile_file(attn_profile *profile, const char *path,
                         char message[ATTEST_MESSAGE_BYTES]) {
     json_error_t error;
-    int values[FIELDS];
+    int numbers[ATTEST_PROFILE_FIELDS];
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         snprintf(message, ATTEST_MESSAGE_BYTES, "profile %.120s: %.120s", path, error.text);
         return -1;
     }
     int bad = -1;
-    for (size_t k = 0; k < FIELDS; k++) {
-        values[k] = value_of(root, &fields[k]);
-        bad = values[k] < 0 && bad < 0 ? (int)k : bad;
+    for (int k = 0; k < ATTEST_PROFILE_FIELDS; k++) {
+        numbers[k] = value_of(root, &fields[k]);
+        bad = numbers[k] < 0 && bad < 0 ? k : bad;
     }
     json_decref(root);
     if (bad >= 0) {
@@ -52,17 +82,7 @@ int attest_profile_file(attn_profile *profile, const char *path,
                  fields[bad].key);
         return -1;
     }
-    *profile = (attn_profile){
-        .corner = (attn_corner)values[0],
-        .window_form = (attn_window_form)values[1],
-        .default_scale = (attn_default_scale)values[2],
-        .gqa_order = (attn_gqa_order)values[3],
-        .lse_base = (attn_lse_base)values[4],
-        .lse_empty = (attn_lse_empty)values[5],
-        .empty_row = (attn_empty_row)values[6],
-        .mask_with_causal = (attn_mask_with_causal)values[7],
-    };
-    return 0;
+    return attest_profile_of_numbers(profile, numbers);
 }
 
 int attest_profile_read(attn_profile *profile, const char *directory, const char *name,

@@ -161,6 +161,12 @@ def environment():
 
 
 @attack
+def zero_file():  # mapped so, it is shared memory that no limit counts
+    file = os.open("/dev/zero", os.O_RDONLY)
+    mmap.mmap(file, 1 << 20, mmap.MAP_SHARED, mmap.PROT_READ)
+
+
+@attack
 def reading():
     with open(VICTIM, "rb"):
         pass
@@ -180,6 +186,11 @@ def reading_attest():
 @attack
 def uncounted_memory():
     mmap.mmap(-1, 1 << 20)
+
+
+@attack
+def many_buffers():  # pipes and pairs of sockets hold memory that no limit counts
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 256
 
 
 @attack

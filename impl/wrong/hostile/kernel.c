@@ -255,6 +255,30 @@ static int growing_memory(problem *p) {
     (void)p;
     return take(MAP_PRIVATE | MAP_GROWSDOWN);
 }
+/* The zero page, read every 2 MiB of half a TiB: a page of tables each. */
+static size_t read_sparsely(size_t from, size_t count) {
+    static char *block;
+    const size_t bytes = (size_t)1 << 39, every = (size_t)1 << 21;
+    if (block == NULL) {
+        block = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    for (; (void *)block != MAP_FAILED && count > 0 && from < bytes; count--) {
+        (void)*(volatile char *)(block + from);
+        from += every;
+    }
+    return from;
+}
+static int page_tables(problem *p) {
+    (void)p;
+    read_sparsely(0, SIZE_MAX);
+    return 0;
+}
+static int page_tables_by_steps(problem *p) { /* no call is long enough to be looked at alone */
+    static size_t done;
+    (void)p;
+    done = read_sparsely(done, 1000);
+    return 0;
+}
 static int raise_signal(problem *p) {
     (void)p;
     return raise(SIGUSR1) * 0;
@@ -538,6 +562,8 @@ step *const all_steps[] = {
     read_environment,
     shared_memory,
     growing_memory,
+    page_tables,
+    page_tables_by_steps,
     raise_signal,
     stop_itself,
     jump,
