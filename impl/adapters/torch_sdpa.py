@@ -3,9 +3,9 @@
 
 Declared from its documentation (torch.nn.functional.scaled_dot_product_attention). The pseudo-code there adds
 a mask of -inf to the scores: a hidden score that overflowed is then inf - inf, and 0 * NaN behind the mask is
-NaN, so isolation is from finite data. A causal mask beside another one is an error, and so is a mask of rank 0
-or 1 (findings/torch-mask-rank-1.py), which gets rank 2 here. No arithmetic is promised for f16
-and bf16; by the same page intermediates are kept in float.
+NaN, so isolation is from finite data. A causal mask beside another one is an error, and so is a mask of
+rank 0 or 1 (findings/torch-mask-rank-1.py), which gets rank 2 here. No arithmetic is promised for f16 and
+bf16; by the same page intermediates are kept in float.
 """
 
 from contextlib import nullcontext

@@ -4,6 +4,6 @@ import onnxruntime
 from onnx.parser import parse_model
 model = parse_model("""<ir_version: 10, opset_import: ["": 23]> one (float[1,1,1,8] q, float[1,1,5,8] v)
 => (float[1,1,1,8] o) { o = Attention<is_causal = 1>(q, v, v) }""")
-v = np.eye(5, 8, dtype=np.float32)[None, None]  # so the output is the weights
-out = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"q": np.zeros((1, 1, 1, 8), "f"), "v": v})[0]
+inputs = {"q": np.zeros((1, 1, 1, 8), "f"), "v": np.eye(5, 8, dtype="f")[None, None]}  # out: the weights
+out = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)[0]
 print("keys seen by the one row: got", int((out > 0).sum()), "right 1")

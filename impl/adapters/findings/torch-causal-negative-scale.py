@@ -7,4 +7,5 @@ v = torch.arange(16.0).reshape(1, 1, 2, 8)
 for scale in (0.0, -1.0):
     with sdpa_kernel(SDPBackend.MATH):
         right = sdpa(q, k, v, is_causal=True, scale=scale)[0, 0, 0, 1].item()
-    print(scale, "got", sdpa(q, k, v, is_causal=True, scale=scale)[0, 0, 0, 1].item(), "right, as MATH has it", right)
+    got = sdpa(q, k, v, is_causal=True, scale=scale)[0, 0, 0, 1].item()
+    print(scale, "got", got, "right, as MATH has it", right)
