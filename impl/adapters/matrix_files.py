@@ -18,7 +18,7 @@ from digest import digest  # noqa: E402, F401
 
 GROUPS = {"SEM": "semantics", "MASK": "masks", "NUM": "numerics", "MEM": "memory", "ISO": "isolation",
           "DET": "determinism", "SPV": "special values", "ERR": "errors", "CAP": "capabilities"}
-FAMILY_KEYS = {"install", "shows", "apt", "kernel", "older"}
+FAMILY_KEYS = {"install", "shows", "kernel", "older"}
 OLDER_KEYS = {"install", "kernels"}
 FINDING_KEYS = {"kernels", "environment", "kind", "requirements", "class", "title", "seen", "shows", "text"}
 KINDS = ("defect", "convention")
@@ -62,7 +62,6 @@ class Family:
     shows: str
     environments: dict  # name -> what pip installs
     kernels: tuple
-    apt: tuple = ()
 
 
 def read_toml(path):
@@ -89,7 +88,7 @@ def read_family(path):
         known = {kernel.name: kernel for kernel in kernels if not kernel.older}
         need(set(its["kernels"]) <= set(known), path, f"older.{older}: an unknown kernel")
         kernels += [dataclasses.replace(known[one], environment=older, older=True) for one in its["kernels"]]
-    return Family(name, said["shows"], environments, tuple(kernels), tuple(said.get("apt", ())))
+    return Family(name, said["shows"], environments, tuple(kernels))
 
 
 def read_families(folder):
