@@ -90,7 +90,7 @@ GROUP = {"features": ["causal", "mask-add", "scale", "softcap", "window-size", "
          "shapes": ["gqa", "strides"], "profile": "ort-gqa", "supports": group_takes, "isolation": "finite"}
 HEADS = {"shapes": ["dv", "strides"], "supports": takes}
 gqa = declare("ort-gqa", group, "f32", "f32-fastexp", **GROUP)
-gqa_half = declare("ort-gqa-f16", group, "f16", "f16-f32acc", **GROUP)
+gqa_half = declare("ort-gqa-f16", group, "f16", "f16-f16acc", **GROUP)  # from attest model
 mha = declare("ort-mha", heads, "f32", "f32-fastexp", ["causal", "mask-add", "scale"], isolation="finite",
               profile="onnx-24-before-errata", **HEADS)
 mha_lengths = declare("ort-mha-lengths", heads, "f32", "f32-fastexp", ["mask-add", "scale", "lengths"],
