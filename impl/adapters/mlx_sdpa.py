@@ -5,16 +5,17 @@ Declared from its documentation (mlx.core.fast.scaled_dot_product_attention): gr
 repeated, mask "causal" (aligned at the lower right), boolean or additive and broadcast to [B,N,T_q,T_kv],
 sinks, a scale, "typically 1/sqrt(D)"; the softmax is in f32 whatever the type, of scores there is no word
 (f16: from attest model; there is none with scores of bf16). A mask or "causal", not both.
-A mask of -inf is added: isolation from finite data. Strided arrays are copied with all that lies between, so
-they are not offered. Profile ort-gqa has the same choices: lower right, 1/sqrt(D), empty rows left open.
+A mask of -inf is added: isolation from finite data. It must promote to the type of q, so one of f32 would
+have to be rounded beside f16 and bf16, and is not offered there. Strided arrays are copied with all that
+lies between, so they are not offered. Profile ort-gqa has the same choices: lower right, 1/sqrt(D), empty rows left open.
 """
 
 import mlx.core as mx
 from attest_attention import kernel
 
-DECLARED = {"features": ["causal", "mask-bool", "mask-add", "scale", "sinks"], "shapes": ["gqa"],
-            "profile": "ort-gqa", "isolation": "finite", "arrays": "mlx.core", "vendor": "mlx",
-            "version": mx.__version__}
+FEATURES = ["causal", "mask-bool", "scale", "sinks"]
+DECLARED = {"shapes": ["gqa"], "profile": "ort-gqa", "isolation": "finite", "arrays": "mlx.core",
+            "vendor": "mlx", "version": mx.__version__}
 
 
 def takes(problem):
@@ -25,8 +26,6 @@ def takes(problem):
 
 
 def attention(q, k, v, causal=False, mask=None, scale=None, sinks=None):
-    if mask is not None and mask.dtype != mx.bool_:
-        mask = mask.astype(q.dtype)  # must promote to the type of q
     if sinks is not None:
         sinks = sinks.astype(q.dtype)
     if scale is None:
@@ -35,12 +34,12 @@ def attention(q, k, v, causal=False, mask=None, scale=None, sinks=None):
                                                 sinks=sinks)
 
 
-def declare(name, types, model):
+def declare(name, types, model, features=FEATURES):
     def attend(q, k, v, causal=False, mask=None, scale=None, sinks=None):
         return attention(q, k, v, causal, mask, scale, sinks)
-    return kernel(name, types=types, model=model, supports=takes, **DECLARED)(attend)
+    return kernel(name, types=types, model=model, features=features, supports=takes, **DECLARED)(attend)
 
 
-single = declare("mlx-sdpa", ["f32"], "f32-fastexp")
+single = declare("mlx-sdpa", ["f32"], "f32-fastexp", [*FEATURES, "mask-add"])
 brain = declare("mlx-sdpa-bf16", ["bf16"], "bf16-f32acc")
 half = declare("mlx-sdpa-f16", ["f16"], "f16-f16acc")

@@ -18,14 +18,14 @@ def takes(problem):
     return node_takes(problem)
 
 
-def declare(name, opset, types, model, features=()):
+def declare(name, opset, types, model, features):
     def function(q, k, v, **given):
         return attention(run, opset, q, k, v, given)
-    return kernel(name, features=["causal", "mask-bool", "mask-add", "scale", "softcap", *features],
-                  types=types, model=model, profile=f"onnx-{opset}", supports=takes,
+    return kernel(name, features=["causal", "mask-bool", "scale", "softcap", *features], types=types,
+                  model=model, profile=f"onnx-{opset}", supports=takes,
                   shapes=["gqa", "dv", "strides"], isolation="finite", arrays="numpy")(function)
 
 
-opset23 = declare("onnx-reference-23", 23, ["f32", "f64"], "f32-strict")
-opset24 = declare("onnx-reference", 24, ["f32", "f64"], "f32-strict", ["lengths"])
+opset23 = declare("onnx-reference-23", 23, ["f32", "f64"], "f32-strict", ["mask-add"])
+opset24 = declare("onnx-reference", 24, ["f32", "f64"], "f32-strict", ["mask-add", "lengths"])
 half = declare("onnx-reference-f16", 24, ["f16"], "f16-f16acc", ["lengths"])

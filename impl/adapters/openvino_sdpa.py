@@ -3,8 +3,9 @@
 
 Declared from its documentation (ScaledDotProductAttention-13): a mask that is boolean or added to the
 scores, causal instead of a mask, a scale; as many KV heads as query heads. The pseudo-code adds -inf to
-hidden scores. The precision is a hint of the plugin (INFERENCE_PRECISION_HINT); without one it takes bf16
-where the processor has it.
+hidden scores. Mask and scale are of the type of the tensors: beside f16 there is no additive mask, and a
+scale that f16 has. The precision is a hint of the plugin (INFERENCE_PRECISION_HINT); without one it takes
+bf16 where the processor has it.
 """
 
 import numpy as np
@@ -54,17 +55,20 @@ def run(precision, q, k, v, given):
 def takes(problem):
     if problem.causal and problem.mask:
         return "a mask beside causal is ignored"
+    if problem.types["q"] == "f16" and problem.scale is not None and \
+            float(np.float16(problem.scale)) != float(problem.scale):
+        return "a scale is of f16"
     sizes = (problem.batch, problem.q_heads, problem.queries, problem.keys, problem.head_size,
              problem.value_size)
     return min(sizes) > 0 or "no empty tensors"
 
 
-def declare(name, dtype, model, precision):
-    return kernel(name, features=["causal", "mask-bool", "mask-add", "scale"], shapes=["dv", "strides"],
+def declare(name, dtype, model, precision, features=("mask-add",)):
+    return kernel(name, features=["causal", "mask-bool", "scale", *features], shapes=["dv", "strides"],
                   types=[dtype], model=model, profile="openvino-sdpa", supports=takes, isolation="finite",
                   arrays="numpy")(lambda q, k, v, **given: run(precision, q, k, v, given))
 
 
 sdpa = declare("openvino-sdpa", "f32", "f32-fastexp", "f32")
-half = declare("openvino-sdpa-f16", "f16", "f16-f32acc", "f32")
+half = declare("openvino-sdpa-f16", "f16", "f16-f32acc", "f32", ())
 default = declare("openvino-sdpa-default", "f32", "bf16-f32acc", None)
