@@ -7,7 +7,8 @@ sinks, a scale, "typically 1/sqrt(D)"; the softmax is in f32 whatever the type, 
 (f16: from attest model; there is none with scores of bf16). A mask or "causal", not both.
 A mask of -inf is added: isolation from finite data. It must promote to the type of q, so one of f32 would
 have to be rounded beside f16 and bf16, and is not offered there. Strided arrays are copied with all that
-lies between, so they are not offered. Profile ort-gqa has the same choices: lower right, 1/sqrt(D), empty rows left open.
+lies between, so they are not offered. Profile ort-gqa has the same choices: lower right, 1/sqrt(D), empty
+rows left open.
 """
 
 import mlx.core as mx
