@@ -9,6 +9,7 @@ DEPS ?= $(if $(filter-out help clean print-build claims power,$(goals)),build) \
         $(if $(filter test run-tests check-full prove prove-%,$(goals)),prove) \
         $(if $(filter test run-tests check-full vectors-arm,$(goals)),cross) \
         $(if $(filter bench bench-quick,$(goals)),bench) \
+        $(if $(filter matrix-install,$(goals)),matrix) \
         $(if $(filter wheel deb check-full,$(goals)),package) \
         $(if $(filter check-full check-views check-recipes pictures,$(goals)),reports) \
         $(if $(filter lint format test run-tests check-full,$(goals)),lint)

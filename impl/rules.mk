@@ -82,4 +82,4 @@ $(B)/libmicro.a: $(impl_vector) $(impl_twins) $(impl_portable) $(B)/reference/pr
 	@echo '  AR $@'
 	$(AR) $(AR_FLAGS) $@ $^
 
-include impl/right/rules.mk impl/wrong/rules.mk impl/wrong/generated/rules.mk
+include impl/right/rules.mk impl/wrong/rules.mk impl/wrong/generated/rules.mk impl/adapters/rules.mk
