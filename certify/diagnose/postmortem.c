@@ -174,7 +174,8 @@ static void leave_out(attest_workbench *bench, const attest_planned *planned,
     }
     if (count > 0) {
         snprintf(found->text, sizeof found->text, "it is right without %.60s", names);
-        found->classes = count == 1 && bug_class > 0 ? UINT64_C(1) << bug_class : 0;
+        found->bug_class = count == 1 ? bug_class : 0;
+        found->classes = found->bug_class > 0 ? UINT64_C(1) << bug_class : 0;
     }
 }
 

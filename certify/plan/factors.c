@@ -544,7 +544,7 @@ static void plan_compound(attest_plan *plan, double budget, double unit) {
 
 void attest_factors_plan(attest_plan *plan) {
     const double second = 1e9;
-    const double budget = attest_plan_by_level(plan, 1, 92, 3000, 18000) * second;
+    const double budget = attest_plan_by_level(plan, 1, 76, 3000, 18000) * second;
     const double unit = attest_plan_by_level(plan, 1, 3, 10, 30) * 1e6;
     plan_compound(plan, budget, unit);
     if (plan->level > ATTEST_SMOKE) {

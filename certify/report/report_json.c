@@ -57,7 +57,9 @@ static json_t *explanation_json(const attest_explanation *e) {
         }
     }
     json_object_set_new(o, "classes", classes);
-    put_number(o, "class", e->bug_class);
+    if (e->bug_class > 0) {
+        put_number(o, "class", e->bug_class);
+    }
     put_text(o, "because", e->text);
     return o;
 }
