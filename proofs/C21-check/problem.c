@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the steps of attn_check after check_tensor accept is a problem as SEM-01, SEM-02, MASK-07,
- * ERR-02, ERR-03 and ERR-06 have it. Of each tensor is assumed what check_tensor promises (tensor.c);
- * lengths and strides are 0 to 3, the rest is arbitrary. What lengths and offsets hold is in C17
- * (entry), where data lie in whole.c. The source is included, so that its static functions can be
- * asked.
+ * ERR-02, ERR-03 and ERR-06 have it. Of each tensor is assumed what check_tensor promises
+ * (tensor.c); lengths and strides are 0 to 3, the rest is arbitrary. What lengths and offsets hold
+ * is in C17 (entry), where data lie in whole.c. The source is included, so that its static
+ * functions can be asked.
  */
 #include <math.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What attn_check as a whole promises of operands: each that the features name is looked at and lies
- * where it may, no other is given, and no output meets another operand (ERR-03, ERR-05). One shape;
- * addresses are arbitrary. What it says of shapes, types and options is in
- * problem.c, what lengths and offsets hold in C17 (entry): they are not in force here.
+ * What attn_check as a whole promises of operands: each that the features name is looked at and
+ * lies where it may, no other is given, and no output meets another operand (ERR-03, ERR-05). One
+ * shape; addresses are arbitrary. What it says of shapes, types and options is in problem.c, what
+ * lengths and offsets hold in C17 (entry): they are not in force here.
  */
 #include <stdarg.h>
 #include <stdio.h>
