@@ -17,7 +17,7 @@ def row(*cells):
 
 
 def long_lines():
-    data, targets = long.load(), list(read_floors())
+    data, targets, old = long.load(), list(read_floors()), stale()
     done = [t for t in targets if t in data and data[t]["seconds"] >= 600]
     lines = ["## Ten minutes of each target", "",
              f"{len(done)} of {len(targets)} targets have had their 600 CPU seconds, with ASan and "
@@ -33,7 +33,7 @@ def long_lines():
         found = "; ".join(text.split(":")[0] for text in entry["findings"]) or "nothing"
         seconds, executions = entry["seconds"], entry["executions"]
         lines.append(row(target, seconds, executions, round(executions / seconds), entry["edges"],
-                         found, entry["hash"], entry["commit"]))
+                         found, "**stale**" if target in old else entry["hash"], entry["commit"]))
     return lines
 
 
