@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A profile file, by path and by name: refused with a reason and no effect, or each field has one
- * of its values.
+ * of its values, and the profile is what its numbers say.
  */
 #include <string.h>
 
 #include "fuzz/core/fuzz_target.h"
 #include "vectors/read/profile_read.h"
+
+/* There and back; a number that no value has is refused. */
+static void check_numbers(const attn_profile *profile, size_t place) {
+    int numbers[ATTEST_PROFILE_FIELDS];
+    attn_profile back;
+    memset(&back, 0x5a, sizeof back);
+    attest_profile_numbers(profile, numbers);
+    if (attest_profile_of_numbers(&back, numbers) != 0 ||
+        memcmp(&back, profile, sizeof back) != 0) {
+        attest_fuzz_stop("profile: another one by its numbers");
+    }
+    numbers[place % ATTEST_PROFILE_FIELDS] = place % 2 ? -1 : 5;
+    if (attest_profile_of_numbers(&back, numbers) == 0) {
+        attest_fuzz_stop("profile: a number without a value is accepted");
+    }
+}
 
 void attest_fuzz_input(const uint8_t *data, size_t size) {
     char message[ATTEST_MESSAGE_BYTES] = "";
@@ -36,4 +52,5 @@ void attest_fuzz_input(const uint8_t *data, size_t size) {
         read.empty_row > ATTN_EMPTY_UNSPECIFIED || read.mask_with_causal > ATTN_CAUSAL_IGNORED) {
         attest_fuzz_stop("profile: accepted with a value that does not exist");
     }
+    check_numbers(&read, size);
 }
